@@ -39,6 +39,19 @@ export function delayAfterMs(attempt: number, policy: RetryPolicy, random: () =>
 }
 
 /**
+ * When a delivery is due at the latest, by the number of attempts of its run, from 0 on; the last one holds for more.
+ * One that was never tried is due at once, and a receiver may have asked for twice the delay.
+ */
+export function latestDueMs(policy: RetryPolicy, nowMs: number): readonly number[] {
+  const latest = [nowMs]
+  for (let attempt = 1, doubledMs = 0; doubledMs < policy.capMs; attempt++) {
+    doubledMs = policy.baseMs * 2 ** (attempt - 1)
+    latest.push(nowMs + 2 * delayAfterMs(attempt, policy, () => 1))
+  }
+  return latest
+}
+
+/**
  * `Retry-After` (RFC 9110 §10.2.3: seconds or a date) counts between the delay and twice the delay:
  * a receiver may ask for more time, but cannot talk itself out of its callbacks.
  */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { DeliverMode } from './endpoint-settings.ts'
-import { nextReplay, nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
+import { goesAhead, nextReplay, nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
 
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
@@ -17,7 +17,10 @@ function owed(
 ): OwedUpdate {
   const attempts = firstFailedAtMs === null ? 0 : 1
   const deadlineAtMs = firstFailedAtMs === null ? null : firstFailedAtMs + WINDOW
-  return { sequence, nextAttemptAtMs, attempts, firstFailedAtMs, deadlineAtMs }
+  const firstAttemptAtMs = firstFailedAtMs
+  return {
+    ...{ sequence, nextAttemptAtMs, attempts, firstAttemptAtMs, firstFailedAtMs, deadlineAtMs },
+  }
 }
 
 function stepOf(
@@ -50,6 +53,22 @@ test('when patience is over the next goes ahead', () => {
   assert.equal(stepOf([impatient, owed(2, NOW + 7, NOW - 1), owed(3, NOW)]), `until ${NOW + 7}`)
   assert.equal(stepOf([impatient, { ...impatient, sequence: 2 }, owed(3, NOW)]), 3)
   assert.equal(stepOf([owed(1, NOW + 9, NOW - 1), owed(2, NOW)], 0), 2, 'patience of 0')
+})
+
+test('regression: one that has gone ahead stays ahead, although by the clock of now patience is not over', () => {
+  const failing = owed(1, NOW, NOW - 10)
+  const ahead = { ...owed(2, NOW), firstAttemptAtMs: NOW + PATIENCE, deadlineAtMs: NOW + WINDOW }
+  assert.equal(stepOf([failing, ahead, owed(3, NOW)]), 2)
+})
+
+test('what goes ahead of an older one for the first time is recorded as begun before it goes', () => {
+  const failing = owed(1, NOW, NOW - PATIENCE)
+  const next = owed(2, NOW)
+  assert.equal(goesAhead([failing, next], next, 'every'), true)
+  assert.equal(goesAhead([failing, next], next, 'latest'), false, 'the newest goes in any case')
+  assert.equal(goesAhead([next, owed(3, NOW)], next, 'every'), false, 'nothing older is owed')
+  const tried = owed(2, NOW, NOW - 10)
+  assert.equal(goesAhead([failing, tried], tried, 'every'), false, 'its attempts are on record')
 })
 
 test('the last one gives way to none', () => {

@@ -11,6 +11,8 @@ export interface OwedUpdate {
   sequence: number
   nextAttemptAtMs: number
   attempts: number
+  /** When its run began: with its first attempt, or with the decision that it goes ahead of an older one. */
+  firstAttemptAtMs: number | null
   firstFailedAtMs: number | null
   deadlineAtMs: number | null
 }
@@ -61,10 +63,10 @@ export function nextReplay<T extends OwedUpdate>(owed: readonly T[], nowMs: numb
 /**
  * The only one of the updates owed, given in sequence, at least one, that may be sent.
  *
- * Under `latest` it is the newest. Else it is the newest that was attempted, or the one after it once that has given
- * way. Whether the latter was attempted is not on record: a process that dies takes the knowledge of what it had under
- * way with it. But only one that was entitled to go can have gone, patience that is over stays over, and the process
- * that takes over finds the same one entitled. So it goes first, and no write is needed before a send.
+ * Under `latest` it is the newest. Else it is the newest whose run has begun, or the one after it once that has given
+ * way. That one's run begins on disk before it is sent (`goesAhead`): a process that dies takes the knowledge of what it
+ * had under way with it, and the one that takes over may find the older one entitled again, because the clock was wrong
+ * and is right, a pause was added to the patience, or the patience was made longer.
  */
 export function frontOf<T extends OwedUpdate>(
   owed: readonly T[],
@@ -73,6 +75,19 @@ export function frontOf<T extends OwedUpdate>(
   deliver: DeliverMode = 'every',
 ): T {
   return owed[frontIndex(owed, patienceMs, nowMs, deliver)] as T
+}
+
+/**
+ * True when this update, about to be sent, is the first to go ahead of an older one that is owed. An update that nothing
+ * older waits before needs no record: whichever process comes next sends it first, too. So does the newest under `latest`.
+ */
+export function goesAhead(
+  owed: readonly OwedUpdate[],
+  update: OwedUpdate,
+  deliver: DeliverMode,
+): boolean {
+  if (owed.length < 2 || deliver === 'latest' || hasBegun(update)) return false
+  return owed.some((other) => other.sequence < update.sequence)
 }
 
 /**
@@ -92,10 +107,14 @@ function frontIndex(
   let front = owed.length - 1
   // What an elder was attempted at does not matter: a process that takes over finds the same newest, or a newer one.
   if (deliver === 'latest') return front
-  while (front > 0 && (owed[front] as OwedUpdate).attempts === 0) front--
+  while (front > 0 && !hasBegun(owed[front] as OwedUpdate)) front--
   const hasNext = front < owed.length - 1
   const hasGivenWay = givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs
   return hasNext && hasGivenWay ? front + 1 : front
+}
+
+function hasBegun({ attempts, firstAttemptAtMs }: OwedUpdate): boolean {
+  return attempts > 0 || firstAttemptAtMs !== null
 }
 
 function givesWayAtMs({ firstFailedAtMs }: OwedUpdate, patienceMs: number): number {

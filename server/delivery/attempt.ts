@@ -96,9 +96,11 @@ export function concludeAttempt(
 ): ConcludedAttempt {
   const { delivery, epoch, atMs } = prepared
   const { outcome, durationMs } = result
-  const firstAttemptAtMs = delivery.firstAttemptAtMs ?? atMs
-  const deadlineAtMs = delivery.deadlineAtMs ?? firstAttemptAtMs + policy.runMs
   const runAttempts = delivery.runAttempts + 1
+  // A run that has begun on disk, to go ahead of an older update, counts from the first attempt that is recorded.
+  const begun = delivery.runAttempts > 0 ? delivery : null
+  const firstAttemptAtMs = begun?.firstAttemptAtMs ?? atMs
+  const deadlineAtMs = begun?.deadlineAtMs ?? firstAttemptAtMs + policy.runMs
   const decision = decide(
     { attemptsInRun: runAttempts, deadlineAtMs },
     outcome,

@@ -51,6 +51,14 @@ export interface DeliveryStore {
   readParked(lane: LaneKey, afterId: string, limit: number): Promise<readonly QueuedDelivery[]>
 
   recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<Recorded>
+  /** Brings rows of a shard forward that are due later than `latestMs` allows, by attempts of the run; how many. */
+  bringForward(lease: ShardEpoch, latestMs: readonly number[], limit: number): Promise<number>
+  /** Their runs begin, although nothing was sent yet. False where one is gone, or its lease is. */
+  beginRuns(
+    deliveries: readonly HeldDelivery[],
+    nowMs: number,
+    deadlineMs: number,
+  ): Promise<boolean>
   postpone(postponed: readonly Postponement[]): Promise<void>
   /** They wait for their lane, without a due time. */
   park(deliveries: readonly HeldDelivery[]): Promise<void>

@@ -20,6 +20,7 @@ import { HealthCounter } from './health-counter.ts'
 import { HealthWriter } from './health-writer.ts'
 import type { Lane, Strand } from './lane.ts'
 import { type LanePolicies, Lanes, type LanesOptions } from './lanes.ts'
+import { LateRows } from './late-rows.ts'
 import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
@@ -67,6 +68,7 @@ export class Engine {
   readonly #changed: ChangedEndpoints
   readonly #healthWriter: HealthWriter
   readonly #care: Care
+  readonly #lateRows: LateRows
   readonly #parts: HandOffParts
   readonly #rounds: Rounds
   #unsettled = 0
@@ -102,7 +104,8 @@ export class Engine {
     this.#shards = new Shards(environment, options.leases, {
       onGained: (shards) => this.#gain(shards),
       onLost: (shards) => this.#lose(shards),
-      onDatabaseTime: options.onDatabaseTime,
+      onDatabaseTime: (...reading) =>
+        this.#lateRows.watch(() => options.onDatabaseTime(...reading)),
       isIdle: (shard) => this.#lanes.unsettledOf(shard) === 0,
     })
     this.#renewals = new Renewals(environment, options.leases, {
@@ -135,6 +138,7 @@ export class Engine {
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
     this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
     this.#care = new Care(environment, parts, options.policies)
+    this.#lateRows = new LateRows(environment, parts, options.policies)
   }
 
   get inFlight(): number {
@@ -161,6 +165,7 @@ export class Engine {
     this.#changed.start()
     await this.#renewals.start()
     this.#rounds.begin(this.#options.pollEveryMs, () => this.#poll())
+    this.#rounds.begin(this.#options.pollEveryMs, () => this.#lateRows.round())
     this.#rounds.begin(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
     this.#rounds.begin(this.#options.careEveryMs, () => this.#takeCare())
     void this.#poll()
@@ -262,6 +267,7 @@ export class Engine {
 
   #gain(shards: readonly number[]): void {
     this.#reader.gain(shards)
+    this.#lateRows.gained(shards)
     this.#healthWriter.forgetShown()
     void this.#findParked(shards)
   }

@@ -6,6 +6,7 @@ import { readDue, readStrands } from '../store/deliveries.ts'
 import { readDocument } from '../store/documents.ts'
 import { readPayloads } from '../store/events.ts'
 import { readShownHealth, saveHealth } from '../store/health.ts'
+import { bringForward } from '../store/late-rows.ts'
 import {
   leaveProcesses,
   type ProcessIdentity,
@@ -23,7 +24,12 @@ import {
 } from '../store/parked.ts'
 import type { Sealer } from '../store/sealing.ts'
 import { readChangedEndpoints, readSendingEndpoints } from '../store/sending-endpoints.ts'
-import { exhaustDeliveries, postponeDeliveries, settleInactive } from '../store/unattempted.ts'
+import {
+  beginRuns,
+  exhaustDeliveries,
+  postponeDeliveries,
+  settleInactive,
+} from '../store/unattempted.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
 export function postgresDeliveryStore(
@@ -45,6 +51,15 @@ export function postgresDeliveryStore(
     readPayloads: (keys) => readPayloads(pool, keys),
     readFile: (clientKey, hash) => readDocument(pool, clientKey, hash),
     recordOutcomes: (records, nowMs) => recordOutcomes(pool, records, new Date(nowMs)),
+    bringForward: (lease, latestMs, limit) =>
+      bringForward(
+        pool,
+        lease,
+        latestMs.map((ms) => new Date(ms)),
+        limit,
+      ),
+    beginRuns: (deliveries, nowMs, deadlineMs) =>
+      beginRuns(pool, deliveries, new Date(nowMs), new Date(deadlineMs)),
     postpone: (postponed) => postponeDeliveries(pool, postponed),
     readParkedLanes: (shards) => readParkedLanes(pool, shards),
     readParked: (lane, afterId, limit) => readParked(pool, lane, afterId, limit),

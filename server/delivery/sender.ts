@@ -11,6 +11,7 @@ import type { AttemptResult } from '../core/callback-request.ts'
 import { momentOf } from '../core/clock.ts'
 import { isSuccess } from '../core/delivery.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
+import { goesAhead } from '../core/strand.ts'
 import type { SendingEndpoint } from '../store/sending-endpoints.ts'
 import {
   type ConcludedAttempt,
@@ -89,6 +90,9 @@ export class Sender {
       if (purpose === 'end' || (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())) {
         return await this.#exhaust(flight)
       }
+      const isAhead =
+        !delivery.isReplay && goesAhead(strand.owed, delivery, strand.deliver ?? 'every')
+      if (isAhead && !(await this.#beginRun(flight))) return
       const kept = delivery.documentMode
         ? payloads.bodyWithoutFile(clientKey, eventId, this.#linkOf(delivery))
         : payloads.bodyOf(clientKey, eventId)
@@ -97,7 +101,7 @@ export class Sender {
       const made = this.#sign(delivery, endpoint, body, atMs)
       const ours = made instanceof Promise ? await made : made
       const hasWaited =
-        known instanceof Promise || kept instanceof Promise || made instanceof Promise
+        isAhead || known instanceof Promise || kept instanceof Promise || made instanceof Promise
       // Reading took time: ask again, just before the first byte, whether the shard is still ours and this the latest.
       const isOver = strand.isGone || flight.isOvertaken
       if (hasWaited && (isOver || !shards.maySend(delivery.shard))) {
@@ -117,6 +121,23 @@ export class Sender {
       body?.release()
       this.#parts.onOver()
     }
+  }
+
+  /**
+   * The run of an update that goes ahead of an older one is on disk before anything is sent. False when it could not
+   * begin: then the shard, or the delivery, is another's by now, and all that is known of the shard is read again.
+   */
+  async #beginRun(flight: Flight): Promise<boolean> {
+    const { store, clock } = this.#environment
+    const { lanes, shards } = this.#parts
+    const { update: delivery } = flight
+    const nowMs = clock.nowMs()
+    const held = shards.toHeld([delivery])
+    const deadlineMs = nowMs + this.#policies.current.retry.runMs
+    if (held.length > 0 && (await store.beginRuns(held, nowMs, deadlineMs))) return true
+    for (const lease of held) shards.refused(lease)
+    lanes.callOff(flight, delivery, clock.nowMs())
+    return false
   }
 
   /**

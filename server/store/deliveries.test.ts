@@ -135,9 +135,15 @@ test('regression: of a strand too long to be read whole, those that decide its o
   assert.deepEqual(await read(6), [1, 2, 3, 4, 5, 6], 'the one after it is among the first')
   assert.deepEqual(await read(100), [1, 2, 3, 4, 5, 6, 7, 8, 9])
   await pool.query(
-    `update pending_deliveries set attempts = 0, run_attempts = 0 where sequence > 1`,
+    `update pending_deliveries set attempts = 0, run_attempts = 0, first_attempt_at = null,
+       deadline_at = null where sequence > 1`,
   )
   assert.deepEqual(await read(2), [1, 2])
+  await pool.query(
+    `update pending_deliveries set first_attempt_at = $1, deadline_at = $1 where sequence = 6`,
+    [STORED_AT],
+  )
+  assert.deepEqual(await read(2), [1, 2, 6, 7], 'one that went ahead, and was not recorded')
 })
 
 test('I4: a pause is added to the 7 days and to the patience, from when it began for each', async () => {

@@ -75,7 +75,7 @@ export interface StrandKey {
 
 /**
  * The owed updates of each strand in sequence, at most `limitEach` of each; replays are not among them.
- * Of a strand that is longer, also those that decide its order: the newest that was attempted and what
+ * Of a strand that is longer, also those that decide its order: the newest whose run has begun and what
  * comes after it, at most as many again. Under `latest` these are the newest of all.
  */
 export async function readStrands(
@@ -138,7 +138,8 @@ async function readOldest(
               where (select rows from page) = $4 and ${ofStrand('p')}
                 and p.sequence > (select last from page) and p.sequence >= (
                   select max(a.sequence) from pending_deliveries a
-                  where ${ofStrand('a')} and a.attempts > 0 and a.sequence >= (select last from page))
+                  where ${ofStrand('a')} and (a.attempts > 0 or a.first_attempt_at is not null)
+                    and a.sequence >= (select last from page))
               order by p.sequence limit $4)) as d
            order by d.sequence`,
     values: [...strandColumns(keys), limitEach],

@@ -1,5 +1,5 @@
-// What happens to held deliveries without an attempt: their 7 days are over, they cannot move yet, or their
-// endpoint is no longer active.
+// What happens to held deliveries besides attempts: one is about to go ahead of an older one, their 7 days are over,
+// they cannot move yet, or their endpoint is no longer active.
 
 import type { Db } from './db.ts'
 import { fileAs, movedColumns } from './file-deliveries.ts'
@@ -7,6 +7,7 @@ import { instant } from './given-rows.ts'
 import { guardedRows, type HeldDelivery, sameDelivery } from './held-deliveries.ts'
 
 const WITH_TIME = guardedRows<HeldDelivery>([], 1)
+const WITH_TIMES = guardedRows<HeldDelivery>([], 2)
 
 /**
  * The rows that are mine, found one by one. A select of its own that has a limit, or locks, is one that the
@@ -44,6 +45,27 @@ export async function exhaustDeliveries(
       ${fileAs('EXHAUSTED', 'ended', '$3')}`,
     values: WITH_TIME.values(deliveries, now),
   })
+}
+
+/**
+ * Their runs begin, before they are sent ahead of older updates: whoever sends next knows that they may have arrived.
+ * False where one is gone, or its lease is.
+ */
+export async function beginRuns(
+  db: Db,
+  deliveries: readonly HeldDelivery[],
+  now: Date,
+  deadline: Date,
+): Promise<boolean> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'begin-runs',
+    text: `with ${WITH_TIMES.head}
+      update pending_deliveries p set first_attempt_at = coalesce(p.first_attempt_at, $3),
+        deadline_at = coalesce(p.deadline_at, $4)
+      from mine m where ${sameDelivery('m')} returning p.id`,
+    values: WITH_TIMES.values(deliveries, now, deadline),
+  })
+  return rows.length === deliveries.length
 }
 
 export interface Postponement extends HeldDelivery {

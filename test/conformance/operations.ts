@@ -2,6 +2,7 @@
 // attempt that was recorded before, an endpoint that is gone.
 
 import assert from 'node:assert/strict'
+import type { ShardEpoch } from '../../server/core/lease.ts'
 import type { PaymentWrite } from '../../server/core/payment.ts'
 import { NIL_UUID } from '../../server/core/uuid.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
@@ -12,6 +13,7 @@ import { Dice } from '../simulator/dice.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
 import { sampleWrite } from '../support/payment-sample.ts'
 import { type BothStores, FILTERS } from './both-stores.ts'
+import { beginRuns, bringForward } from './clock-operations.ts'
 import { saveHealth } from './health-operations.ts'
 import { byShard, LeaseOperations } from './lease-operations.ts'
 
@@ -96,6 +98,8 @@ export class Operations {
       await this.#both.store(0).postpone(given)
       this.#both.twin.outcomes.postpone(given)
     },
+    beginRuns: () => beginRuns(this.#both, this.#held()),
+    bringForward: () => bringForward(this.#both, this.#dice, this.#shardEpochs()),
     park: async () => {
       const given = this.#held()
       await this.#both.store(0).park(given)
@@ -125,6 +129,10 @@ export class Operations {
   #shards(): number[] {
     const shards = [...this.#both.twin.tables.endpoints.values()].map(({ shard }) => shard)
     return [...new Set(shards.filter(() => this.#dice.chance(0.4)))]
+  }
+
+  #shardEpochs(): ShardEpoch[] {
+    return this.#shards().map((shard) => ({ shard, epoch: this.#epoch(shard) }))
   }
 
   #rows(): PendingRow[] {
@@ -316,7 +324,7 @@ export class Operations {
 
   async #disableFailing(): Promise<void> {
     if (!this.#dice.chance(0.4)) return
-    const shards = this.#shards().map((shard) => ({ shard, epoch: this.#epoch(shard) }))
+    const shards = this.#shardEpochs()
     const { nowMs } = this.#both
     const found = await this.#both.store(0).disableFailing(shards, nowMs, nowMs)
     assert.deepEqual(

@@ -35,6 +35,7 @@ import { lockPayments, raiseVersions, tryLockPayments } from '../../server/store
 import { Sealer } from '../../server/store/sealing.ts'
 import { readChangedEndpoints, readSendingEndpoints } from '../../server/store/sending-endpoints.ts'
 import {
+  beginRuns,
   exhaustDeliveries,
   postponeDeliveries,
   settleInactive,
@@ -158,6 +159,7 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
       rest.map((row) => ({ ...row, knownAtMs: nowMs, nextAttemptAtMs })),
     ),
   )
+  await recorder.record('', () => beginRuns(pool, rest.slice(0, 1), now, new Date(nowMs + 1_000)))
   await recorder.record('', () => parkDeliveries(pool, rest))
   await recorder.record('', () => settleInactive(pool, rest, now))
   await recorder.record('', () => exhaustDeliveries(pool, rest, now))

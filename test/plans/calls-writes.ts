@@ -61,6 +61,7 @@ import {
   noteFailure,
   settleItems,
 } from '../../server/store/jobs.ts'
+import { bringForward } from '../../server/store/late-rows.ts'
 import { freeAllLeases } from '../../server/store/leases.ts'
 import {
   answerOffer,
@@ -396,5 +397,7 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => deleteUnusedDocuments(pool, later, null, 1_000))
   const since = new Date(now.getTime() - 7 * DAY_MS)
   await recorder.record('', () => disableFailing(pool, [{ shard: 1, epoch: 1 }], since, now))
+  const latest = [0, 12_000, 24_000].map((ms) => new Date(now.getTime() + ms))
+  await recorder.record('', () => bringForward(pool, { shard: 1, epoch: 1 }, latest, 5_000))
   await recorder.record('', () => freeAllLeases(pool))
 }

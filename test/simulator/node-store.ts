@@ -140,6 +140,10 @@ export function nodeStore(
     },
     recordOutcomes: (records, nowMs) =>
       ask('recordOutcomes', () => twin.outcomes.recordOutcomes(records, nowMs)),
+    bringForward: (lease, latestMs, limit) =>
+      ask('bringForward', () => twin.outcomes.bringForward(lease, latestMs, limit)),
+    beginRuns: (deliveries, nowMs, deadlineMs) =>
+      ask('beginRuns', () => twin.outcomes.beginRuns(deliveries, nowMs, deadlineMs)),
     postpone: (postponed) => ask('postpone', () => twin.outcomes.postpone(postponed)),
     park: (deliveries) => ask('park', () => twin.outcomes.park(deliveries)),
     exhaustParked: (lane, page, nowMs) =>

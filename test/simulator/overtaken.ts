@@ -5,7 +5,7 @@
 import { calmPlan } from './crash-points.ts'
 import type { Plan } from './plan.ts'
 import type { Mood } from './receivers.ts'
-import { SECOND } from './spans.ts'
+import { HOUR, MINUTE, SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): Plan {
@@ -38,6 +38,39 @@ export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): 
       dueReader: { ...options.dueReader, strandMax },
     },
     limits: { ...limits, patienceMs },
+  }
+}
+
+/**
+ * The clock is an hour and more ahead from 8 s to 16 s: by it the patience is over, and the second update goes ahead. A
+ * process that takes over when the clock is right finds the first one entitled again.
+ */
+export function misledPlan(subject: Subject, mood: Mood, strandMax: number): Plan {
+  const plan = overtakenPlan(subject, mood, strandMax)
+  const [endpoint] = plan.endpoints as [Plan['endpoints'][number]]
+  const patienceMs = HOUR
+  const aheadMs = HOUR + MINUTE
+  const { current } = plan.options.policies
+  const jump = { kind: 'database-clock' as const, node: 0, isAtSend: false }
+  return {
+    ...plan,
+    endpoints: [
+      {
+        ...endpoint,
+        spells: [
+          { fromMs: 0, mood: 'failing' },
+          { fromMs: 8 * SECOND, mood },
+          { fromMs: 22 * SECOND, mood: 'ok' },
+        ],
+      },
+    ],
+    faults: [
+      { ...jump, afterMs: 8 * SECOND, lengthMs: aheadMs },
+      { ...jump, afterMs: 16 * SECOND, lengthMs: 0 },
+    ],
+    options: { ...plan.options, policies: { current: { ...current, patienceMs } } },
+    // The second goes early by as much as the clock was ahead; that is not what is asked here.
+    limits: { ...plan.limits, patienceMs, clocksApartMs: aheadMs, clockErrorMs: aheadMs },
   }
 }
 

@@ -7,7 +7,7 @@ import { SIMULATOR, seedsOf } from '../support/slices.ts'
 import { Counters } from './counters.ts'
 import { contendedPlan, cutEverywhere, cutOnce } from './crash-points.ts'
 import { jumpedPlan } from './jumped.ts'
-import { latestPlan, overtakenPlan } from './overtaken.ts'
+import { latestPlan, misledPlan, overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
 
@@ -130,6 +130,17 @@ for (const [mood, what] of [
     }
   })
 }
+
+test('regression: an older update never follows a newer one that went ahead by a wrong clock, wherever its process dies', async (t) => {
+  for (const strandMax of [1, 100]) {
+    const plan = misledPlan(subject, 'losing', strandMax)
+    const { counters } = await simulate(plan.seed, subject, { plan })
+    assert.ok(counters.counts.get('superseded after patience'), 'the newer one never went ahead')
+    const { points, broken } = await cutOnce(subject, plan)
+    t.diagnostic(`${points} crash points, strands read ${strandMax} at a time`)
+    assert.deepEqual(broken, [])
+  }
+})
 
 for (const mood of ['late', 'losing', 'failing'] as const) {
   test(`under latest the newer of two goes at once, at a receiver that is ${mood}`, async (t) => {

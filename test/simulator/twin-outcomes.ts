@@ -60,6 +60,31 @@ export class TwinOutcomes {
     return { ids: changed, lost: [...lost.values()] }
   }
 
+  bringForward(lease: ShardEpoch, latestMs: readonly number[], limit: number): number {
+    if (!isHeld(this.#stored, lease)) return 0
+    let count = 0
+    for (const row of this.#stored.tables.pending.values()) {
+      const latest = whole(latestMs[row.runAttempts] ?? (latestMs.at(-1) as number))
+      if (row.shard !== lease.shard || row.nextAttemptAtMs === null) continue
+      if (row.nextAttemptAtMs <= latest || count === limit) continue
+      row.nextAttemptAtMs = latest
+      count++
+    }
+    return count
+  }
+
+  beginRuns(deliveries: readonly HeldDelivery[], nowMs: number, deadlineMs: number): boolean {
+    let count = 0
+    for (const given of deliveries) {
+      const row = this.#stored.tables.pending.get(given.id)
+      if (row === undefined || !isHeld(this.#stored, given)) continue
+      row.firstAttemptAtMs ??= whole(nowMs)
+      row.deadlineAtMs ??= whole(deadlineMs)
+      count++
+    }
+    return count === deliveries.length
+  }
+
   postpone(postponed: readonly Postponement[]): void {
     for (const given of postponed) {
       const row = this.#stored.tables.pending.get(given.id)

@@ -49,7 +49,7 @@ export class TwinReads {
       if (key.deliver === 'latest') return strand.slice(-Math.max(2, limitEach)).map(toQueued)
       const oldest = strand.slice(0, limitEach)
       // Of a strand that does not fit, also those that decide its order.
-      const front = strand.findLastIndex((row) => row.attempts > 0)
+      const front = strand.findLastIndex((row) => row.attempts > 0 || row.firstAttemptAtMs !== null)
       const newest =
         front < limitEach - 1 ? [] : strand.slice(Math.max(front, limitEach)).slice(0, limitEach)
       return [...oldest, ...newest].map(toQueued)

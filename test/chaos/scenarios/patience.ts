@@ -35,13 +35,13 @@ export const patienceClockAhead: Scenario = {
       }
     })
     await stage.put(first, 2, paymentId)
-    await stage.jumpTo(BEYOND_PATIENCE_MS, first)
+    await stage.setClock(BEYOND_PATIENCE_MS)
     await killed
     stage.note('update 2 was received, and its process is dead')
     const receivedBefore = receiver.received.length
     receiver.answer = 200
-    const second = await stage.serve()
-    await stage.jumpTo(0, second)
+    await stage.setClock(0)
+    await stage.serve()
     await until(
       'both updates have ended',
       async () => {

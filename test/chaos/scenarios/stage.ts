@@ -149,10 +149,15 @@ export class Stage implements Owner {
     }
   }
 
-  /** The database's clock is off by so much from now on, and this process reckons with it. */
-  async jumpTo(offsetMs: number, served: ServedProcess): Promise<void> {
+  /** The database's clock is off by so much from now on. */
+  async setClock(offsetMs: number): Promise<void> {
     this.note(`the database's clock: ${offsetMs / 1_000} s`)
     await this.#clock?.jumpTo(offsetMs)
+  }
+
+  /** The same, and this process reckons with it. */
+  async jumpTo(offsetMs: number, served: ServedProcess): Promise<void> {
+    await this.setClock(offsetMs)
     await until(
       'the process has read the clock',
       async () => {

@@ -64,7 +64,8 @@ prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
       and p.sequence > (select last from page) and p.sequence >= (
         select max(a.sequence) from pending_deliveries a
         where a.client_key = k.client_key
-        and a.endpoint_id = k.endpoint_id and a.payment_id = k.payment_id and not a.is_replay and a.attempts > 0 and a.sequence >= (select last from page))
+        and a.endpoint_id = k.endpoint_id and a.payment_id = k.payment_id and not a.is_replay and (a.attempts > 0 or a.first_attempt_at is not null)
+        and a.sequence >= (select last from page))
       order by p.sequence limit $4)) as d
   order by d.sequence;
 --   always
@@ -84,7 +85,7 @@ prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
 --             InitPlan 8: Result
 --               InitPlan 6: CTE Scan page
 --               InitPlan 7: Limit
---                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, attempts, client_key)
+--                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, attempts, first_attempt_at, client_key)
 --             Result
 --               Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
 

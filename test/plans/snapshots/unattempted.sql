@@ -4,6 +4,48 @@
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
+-- unattempted.beginRuns: kept as begin-runs, hot path
+prepare "unattempted.beginRuns" (smallint[], bigint[], timestamp with time zone, timestamp with time zone, integer[], uuid[], smallint[], bigint[]) as
+  with given as (
+    select * from unnest($5::int[], $6::uuid[], $7::smallint[], $8::bigint[])
+    as g (client_key, id, shard, epoch)), held as (
+    select l.* from (
+      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
+    cross join lateral (
+      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
+      for key share of l) as l), mine as (
+    select * from given where (shard, epoch) in (select shard, epoch from held))
+  update pending_deliveries p set first_attempt_at = coalesce(p.first_attempt_at, $3),
+  deadline_at = coalesce(p.deadline_at, $4)
+  from mine m where p.client_key = any(array[m.client_key]) and p.id = m.id returning p.id;
+--   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Update pending_deliveries
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop
+--         Hash Join semi
+--           Function Scan
+--           Hash
+--             CTE Scan held
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Update pending_deliveries
+--       CTE held: Nested Loop
+--         Sort on g_1.shard
+--           Function Scan
+--         Subquery Scan
+--           LockRows
+--             Index Scan leases by leases_pkey (shard) filter (epoch)
+--       Nested Loop semi with a join filter
+--         Nested Loop
+--           Function Scan
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--         CTE Scan held
+
 -- unattempted.exhaustDeliveries: kept as exhaust-deliveries, hot path
 prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[]) as
   with given as (
