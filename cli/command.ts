@@ -38,7 +38,12 @@ export class Call<O = unknown> {
     this.isJson = options.json === true
     this.paint = paintFor(hasColour(process.stdout))
     this.notePaint = paintFor(hasColour(process.stderr))
-    this.target = new Target(config, options, (text) => this.note(text))
+    this.target = new Target(
+      config,
+      options,
+      (text) => this.note(text),
+      (text) => this.hint(text),
+    )
   }
 
   operator(): Promise<Api> {
@@ -53,6 +58,11 @@ export class Call<O = unknown> {
   /** Hints and progress. */
   note(text: string): void {
     process.stderr.write(`${this.notePaint.dim(text)}\n`)
+  }
+
+  /** What only a person wants to know. */
+  hint(text: string): void {
+    if (process.stderr.isTTY === true && !this.isJson) this.note(text)
   }
 
   /** The answer as it came with --json, and otherwise as `show` puts it. */
@@ -104,7 +114,7 @@ export function operatorCommand(name: string, about: string, examples: readonly 
 export function readerCommand(name: string, about: string, examples: readonly string[]): Command {
   return operatorCommand(name, about, examples).addHelpText(
     'after',
-    '\nWithout an operator key it speaks as the client of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
+    '\nIt speaks as the operator where an operator key is set, and as the client of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET where those are. Both come before what a sandbox or a profile has.',
   )
 }
 

@@ -20,7 +20,12 @@ import { ListenerKeys } from './listener-keys.ts'
 import { ListenerSession } from './listener-session.ts'
 import { id, integer } from './parse.ts'
 import { untilSignal } from './run.ts'
-import { findSharedKey, type SharedKeyOptions, withSharedKey } from './shared-key.ts'
+import {
+  findSharedKey,
+  hintAtArgument,
+  type SharedKeyOptions,
+  withSharedKey,
+} from './shared-key.ts'
 import { checkSignature } from './signature.ts'
 import { plural, safe } from './terminal.ts'
 
@@ -61,6 +66,7 @@ export function listenCommand(): Command {
     .option('--account <id>', 'the account (PAYBELL_ACCOUNT_ID)', id)
     .option('--client-id <id>', 'the client (PAYBELL_CLIENT_ID)')
     .option('--client-secret <secret>', 'its secret (PAYBELL_CLIENT_SECRET)')
+    .option('--client-secret-file <file>', 'file with its secret')
     .option('--print-response', 'print the beginning of every response, not only of failures')
     .option('--skip-verify', 'accept any certificate of the receiver')
     .option('--fresh', 'drop the callbacks that wait for this listener')
@@ -92,6 +98,7 @@ async function openSession(call: Call<ListenOptions>): Promise<OpenSession> {
   const { options, target } = call
   const name = options.name ?? machineName()
   const note = (text: string) => call.note(text)
+  if (call.options.clientSecret !== undefined) hintAtArgument(call, '--client-secret')
   const api = await target.client(() => note('The access token expired; getting a new one.'))
   const { url } = api
   const accountId = await target.accountId()

@@ -42,11 +42,18 @@ export async function findSharedKey(call: Call<SharedKeyOptions>): Promise<strin
   if (sharedKey !== undefined && sharedKeyFile !== undefined) {
     throw new UsageError('give --shared-key or --shared-key-file, not both.')
   }
+  if (sharedKey !== undefined) hintAtArgument(call, '--shared-key')
   if (sharedKeyFile === undefined) return sharedKey ?? call.target.config.sharedKey
   const text = await readFile(sharedKeyFile, 'utf8').catch((error: Error) => {
     throw new UsageError(`${sharedKeyFile} cannot be read: ${error.message}`)
   })
   return text.replace(/\r?\n$/, '')
+}
+
+/** A secret among the arguments stays possible, for tries and examples; whoever types it is told who can read it. */
+export function hintAtArgument(call: Call, option: string): void {
+  const setting = `PAYBELL_${option.slice(2).replaceAll('-', '_').toUpperCase()}`
+  call.hint(`Others on this machine can read ${option}. Use ${option}-file or ${setting} instead.`)
 }
 
 export async function requireSharedKey(call: Call<SharedKeyOptions>): Promise<string> {

@@ -29,7 +29,7 @@ test('without settings, the sandbox of the data directory is meant, and that is 
   const { notes, target: found } = target({})
   assert.equal((await found.operator()).url, SANDBOX.baseUrl)
   assert.equal(await found.accountId(), SANDBOX.accountId)
-  assert.deepEqual(notes, ['Using the sandbox at http://127.0.0.1:8080.'])
+  assert.deepEqual(notes, ['Using the sandbox at http://127.0.0.1:8080 as the operator.'])
 })
 
 test('settings win over the sandbox, and options over settings', async () => {
@@ -102,7 +102,7 @@ test('a profile that is named counts for everything, and one that is not named o
   const reader = await named.target.reader()
   assert.deepEqual([reader.api.url, reader.isOperator], ['https://live.example', false])
   assert.equal(await named.target.accountId(), account)
-  assert.deepEqual(named.notes, ['Using the profile live at https://live.example.'])
+  assert.deepEqual(named.notes, ['Using the profile live at https://live.example as the client c.'])
   const asOperator = await target({ PAYBELL_PROFILE: 'ops' }).target.reader()
   assert.deepEqual([asOperator.api.url, asOperator.isOperator], ['https://ops.example', true])
 
@@ -115,6 +115,62 @@ test('a profile that is named counts for everything, and one that is not named o
 test('the secret of a profile is sent to its own service only', async () => {
   const { target: found } = target({}, { profile: 'live', url: 'https://evil.example' })
   await assert.rejects(found.client(), /no credentials are given/)
+})
+
+test('regression: whose credentials are set speaks, whatever key of the operator is found near', async () => {
+  const secretFile = join(dir, 'secret')
+  await writeFile(secretFile, 'file-secret\n')
+  const keyFile = join(dir, 'key-of-file')
+  await writeFile(keyFile, 'pbk_file\n')
+  const client = { PAYBELL_CLIENT_ID: 'x', PAYBELL_CLIENT_SECRET: 'y' }
+  const operator = { PAYBELL_OPERATOR_KEY: 'k' }
+  const here = { PAYBELL_URL: SANDBOX.baseUrl }
+  // A profile with the operator's key for the same address, and no sandbox.
+  await mkdir(join(dir, 'desk'))
+  await new Profiles(join(dir, 'desk')).save('ops', {
+    ...here,
+    ...{ baseUrl: SANDBOX.baseUrl },
+    operatorKey: 'o',
+  })
+  const desk = { PAYBELL_DATA_DIR: join(dir, 'nothing'), XDG_CONFIG_HOME: join(dir, 'desk') }
+  const clientSecretFile = secretFile
+  const rows: [string, Record<string, string>, TargetOptions, string][] = [
+    ['the sandbox has both', {}, {}, 'the operator'],
+    ['variables of a client beside a sandbox', client, {}, 'the client x'],
+    ['with the address', { ...here, ...client }, {}, 'the client x'],
+    ['the sandbox’s own client', { PAYBELL_CLIENT_ID: 'c' }, {}, 'the client c'],
+    ['a key of the operator beside a sandbox', operator, {}, 'the operator'],
+    ['both in variables', { ...client, ...operator }, {}, 'the operator'],
+    ['a key file beside variables of a client', client, { keyFile }, 'the operator'],
+    [
+      'options of a client beside a key in a variable',
+      operator,
+      { clientId: 'z', clientSecret: 's' },
+      'the client z',
+    ],
+    ['a secret in a file', operator, { clientId: 'z', clientSecretFile }, 'the client z'],
+    ['a profile of the operator', desk, {}, 'the operator'],
+    [
+      'variables of a client beside that profile',
+      { ...desk, ...here, ...client },
+      {},
+      'the client x',
+    ],
+    ['that profile, by its name', { ...desk, ...client }, { profile: 'ops' }, 'the operator'],
+  ]
+  for (const [what, env, options, whom] of rows) {
+    const said: string[] = []
+    const config = loadCallerConfig({ PAYBELL_DATA_DIR: dir, XDG_CONFIG_HOME: dir, ...env })
+    const note = (text: string) => said.push(text)
+    const { api, isOperator } = await new Target(config, options, note, note).reader()
+    assert.equal(isOperator, whom === 'the operator', what)
+    assert.equal(api.url, SANDBOX.baseUrl, what)
+    assert.equal(said.length, 1, what)
+    assert.ok(said[0]?.endsWith(` as ${whom}.`), `${what}: ${said}`)
+  }
+  await assert.rejects(target({ PAYBELL_CLIENT_ID: 'x' }).target.reader(), /Set both, or none/)
+  const twice = { clientId: 'z', clientSecret: 's', clientSecretFile }
+  await assert.rejects(target({}, twice).target.reader(), /not both/)
 })
 
 test('keys may come from files, and a fault is named without its value', async () => {

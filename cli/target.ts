@@ -1,5 +1,7 @@
 // Which service a command calls, and as whom: --url and --key-file first, then the profile that is named, then the
-// settings, then the sandbox whose credentials are in the data directory, then the profile of `paybell login`.
+// settings, then the sandbox whose credentials are in the data directory, then the profile of `paybell login`. What is set
+// beats what is found, also in who is meant: a caller who gave a client's credentials never gets the operator's rights
+// because a key of the operator lies near.
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -17,8 +19,11 @@ export interface TargetOptions {
   account?: string | undefined
   clientId?: string | undefined
   clientSecret?: string | undefined
+  clientSecretFile?: string | undefined
   profile?: string | undefined
 }
+
+type Note = (text: string) => void
 
 interface Found {
   service: KnownService
@@ -29,18 +34,23 @@ interface Found {
 export class Target {
   readonly config: CallerConfig
   readonly #options: TargetOptions
-  readonly #note: (text: string) => void
+  readonly #note: Note
+  readonly #hint: Note
   /** Named by the caller, who then means nothing that the settings say. */
   readonly #profileName: string | null
   #found: Promise<Found | null> | null = null
   #isSaid = false
+  /** What was found, in words. */
+  #as = ''
   #agent: Agent = 'paybell'
 
-  constructor(config: CallerConfig, options: TargetOptions, note: (text: string) => void) {
+  /** `hint`: for people only. */
+  constructor(config: CallerConfig, options: TargetOptions, note: Note, hint: Note = () => {}) {
     this.#profileName = options.profile ?? config.profile
     this.config = this.#profileName === null ? config : { ...config, ...NO_SERVICE }
     this.#options = options
     this.#note = note
+    this.#hint = hint
   }
 
   /** What is called from here on is said to come from this program. */
@@ -54,7 +64,10 @@ export class Target {
       ? await readSecretFile(this.#options.keyFile)
       : this.config.operatorKey
     const url = this.#options.url ?? this.config.url
-    if (url !== null && key !== null) return this.#operatorApi(url, key)
+    if (url !== null && key !== null) {
+      this.#sayAs('the operator', url, null)
+      return this.#operatorApi(url, key)
+    }
     const known = await this.#knownAt(url)
     const operatorKey = key ?? known?.operatorKey
     const baseUrl = url ?? known?.baseUrl
@@ -65,6 +78,7 @@ export class Target {
           : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, give --key-file FILE, or sign in: paybell login --operator',
       )
     }
+    this.#sayAs('the operator', baseUrl, known)
     return this.#operatorApi(baseUrl, operatorKey)
   }
 
@@ -74,24 +88,32 @@ export class Target {
   }
 
   /**
-   * For what both sides may read. As the operator where a key is given or a sandbox has one, because the operator
-   * sees more; else with a client's credentials.
+   * For what both sides may read: as the one whose key or credentials are set. Where none are, as the operator if the
+   * service that was found has a key, because the operator sees more.
    */
   async reader(): Promise<{ api: Api; isOperator: boolean }> {
-    const hasKey = this.#options.keyFile !== undefined || this.config.operatorKey !== null
-    const known = hasKey ? null : await this.#knownAt(this.#options.url ?? this.config.url)
-    const hasCredentials =
-      (this.config.clientId !== null && this.config.clientSecret !== null) ||
-      known?.clientSecret !== undefined
-    const isClient = !hasKey && known?.operatorKey === undefined && hasCredentials
-    if (isClient) return { api: await this.client(), isOperator: false }
-    return { api: await this.operator(), isOperator: true }
+    const isOperator = this.#isOperatorSet() ?? (await this.#isOperatorFound())
+    return { api: await (isOperator ? this.operator() : this.client()), isOperator }
+  }
+
+  /** Null when neither is set. Half of a client's credentials counts: `client` says what is missing. */
+  #isOperatorSet(): boolean | null {
+    const { keyFile, clientId, clientSecret, clientSecretFile } = this.#options
+    if (keyFile !== undefined) return true
+    if ((clientId ?? clientSecret ?? clientSecretFile) !== undefined) return false
+    if (this.config.operatorKey !== null) return true
+    return (this.config.clientId ?? this.config.clientSecret) === null ? null : false
+  }
+
+  async #isOperatorFound(): Promise<boolean> {
+    const known = await this.#knownAt(this.#options.url ?? this.config.url)
+    return known?.operatorKey !== undefined || known?.clientSecret === undefined
   }
 
   /** For the client's side: what an integrator does, with a token made from the credentials. */
   async client(onTokenRefused?: () => void): Promise<Api> {
     const clientId = this.#options.clientId ?? this.config.clientId
-    const clientSecret = this.#options.clientSecret ?? this.config.clientSecret
+    const clientSecret = await this.#clientSecret()
     const url = this.#options.url ?? this.config.url
     const isGiven = clientId !== null && clientSecret !== null
     const known = url !== null && isGiven ? null : await this.#knownAt(url)
@@ -113,6 +135,7 @@ export class Target {
         'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or sign in: paybell login',
       )
     }
+    this.#sayAs(`the client ${credentials.clientId}`, baseUrl, known)
     await this.assertSafe(baseUrl)
     const bearer = tokenBearer(baseUrl, credentials)
     return new Api({
@@ -129,6 +152,15 @@ export class Target {
     })
   }
 
+  async #clientSecret(): Promise<string | null> {
+    const { clientSecret, clientSecretFile } = this.#options
+    if (clientSecret !== undefined && clientSecretFile !== undefined) {
+      throw new UsageError('give --client-secret or --client-secret-file, not both.')
+    }
+    if (clientSecretFile !== undefined) return readSecretFile(clientSecretFile)
+    return clientSecret ?? this.config.clientSecret
+  }
+
   /** Throws where a secret would go in clear to another machine, unless the caller allows that. */
   async assertSafe(url: string): Promise<void> {
     if (this.config.allowsInsecureHttp || isSafeForSecrets(new URL(url))) return
@@ -142,12 +174,15 @@ export class Target {
 
   /** For what needs no credentials. */
   async anyone(): Promise<Api> {
-    const url = this.#options.url ?? this.config.url ?? (await this.#knownAt(null))?.baseUrl
+    const given = this.#options.url ?? this.config.url
+    const known = given === null ? await this.#knownAt(null) : null
+    const url = given ?? known?.baseUrl
     if (url === undefined) {
       throw new UsageError(
         `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
       )
     }
+    this.#sayAs(null, url, known)
     const refusedHint = 'It asks for credentials: check the address.'
     return new Api({ url, agent: this.#agent, bearer: null, refusedHint })
   }
@@ -173,9 +208,17 @@ export class Target {
     this.#found ??= this.#find()
     const found = await this.#found
     if (found === null || (url !== null && !isSameOrigin(url, found.service.baseUrl))) return null
-    if (!this.#isSaid) this.#note(`Using ${found.as} at ${found.service.baseUrl}.`)
-    this.#isSaid = true
+    this.#as = found.as
     return found.service
+  }
+
+  /** Once: what was found is always said, and as whom; what the caller has set, to people only. */
+  #sayAs(whom: string | null, url: string, known: KnownService | null): void {
+    if (this.#isSaid) return
+    this.#isSaid = true
+    const as = whom === null ? '' : ` as ${whom}`
+    if (known === null) this.#hint(`Calling ${url}${as}.`)
+    else this.#note(`Using ${this.#as} at ${url}${as}.`)
   }
 
   async #find(): Promise<Found | null> {

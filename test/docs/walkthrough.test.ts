@@ -164,6 +164,10 @@ async function runStep(
     }
     return ''
   }
+  if (real.startsWith('unset ')) {
+    for (const name of real.slice('unset '.length).split(' ')) delete env[name]
+    return ''
+  }
   // A person reads on while things happen; a look is repeated until it shows what the page shows.
   const startedAt = performance.now()
   for (;;) {
