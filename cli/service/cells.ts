@@ -6,7 +6,6 @@ import { type Config, loadConfig } from '../../server/config/config.ts'
 import { parseBaseUrl } from '../../server/core/base-url.ts'
 import { addressOfCell, parseDatabaseUrl } from '../../server/core/database-url.ts'
 import { LEASE_POLICY } from '../../server/core/lease.ts'
-import { isUuid } from '../../server/core/uuid.ts'
 import { moveClient, undoMove } from '../../server/operations/move-client.ts'
 import { shareSigningKeys } from '../../server/operations/share-signing-keys.ts'
 import {
@@ -173,10 +172,11 @@ export interface MoveCommandOptions extends Output {
   undo?: boolean
 }
 
-export async function moveClientCommand(given: string, options: MoveCommandOptions): Promise<void> {
+export async function moveClientCommand(
+  clientId: string,
+  options: MoveCommandOptions,
+): Promise<void> {
   const config = loadConfig('production', process.env)
-  if (!isUuid(given)) throw new Error('the id of a client is a uuid: see "paybell clients list"')
-  const clientId = given.toLowerCase()
   const ends = {
     sourceUrl: config.databaseUrl as string,
     targetUrl: readTarget(config, options),

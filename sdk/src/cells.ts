@@ -30,13 +30,15 @@ interface Entry {
   cell: number
   address: string
   stampedSince: string
-  accounts: readonly string[]
+  /** Accounts that have left the cell, by where they went; a cell of 0.2 does not say. */
+  moved?: readonly { cell: number; accounts: readonly string[] }[]
   issuedAt: string
 }
 
 interface Known {
   callers: ReadonlyMap<number, OperatorCallers>
-  accounts: ReadonlyMap<string, number>
+  /** For each cell, where accounts have gone that have left it. */
+  left: ReadonlyMap<number, ReadonlyMap<string, number>>
   stampedSinceMs: number
 }
 
@@ -45,7 +47,7 @@ const ENTRY_TYPE = 'paybell-cell+jws'
 const AGAIN_AFTER_MS = 1_000
 const ENTRY_AGE_MS_MAX = 24 * 3_600_000
 const CELL_DIGITS = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]([0-3][0-9a-f]{2})-/
-const NOTHING: Known = { callers: new Map(), accounts: new Map(), stampedSinceMs: 0 }
+const NOTHING: Known = { callers: new Map(), left: new Map(), stampedSinceMs: 0 }
 
 /** The cell that was asked does not have the account, or no more. */
 export function isElsewhere(code: string | undefined): boolean {
@@ -103,19 +105,17 @@ export function createCellCallers(
 async function readDirectory(reader: Caller, options: ProducerOptions): Promise<Known> {
   const { items } = await reader.get<{ items: CellItem[] }>('/operator/v1/cells')
   const keys = await reader.get<KeySet>('/.well-known/webhook-keys.json')
-  const entries = (await Promise.all(items.map((item) => readEntry(item, keys))))
-    .filter((entry) => entry !== null)
-    // Of two that claim an account, the newer one holds.
-    .sort((one, other) => (one.issuedAt < other.issuedAt ? -1 : 1))
+  const read = await Promise.all(items.map((item) => readEntry(item, keys)))
+  const entries = read.filter((entry) => entry !== null)
   const callers = new Map<number, OperatorCallers>()
-  const accounts = new Map<string, number>()
-  for (const { cell, address, accounts: ids } of entries) {
+  const left = new Map<number, ReadonlyMap<string, number>>()
+  for (const { cell, address, moved = [] } of entries) {
     const caller = callersAt(address, options)
     if (caller !== null) callers.set(cell, caller)
-    for (const id of ids) accounts.set(id, cell)
+    left.set(cell, new Map(moved.flatMap((to) => to.accounts.map((id) => [id, to.cell] as const))))
   }
   const first = entries.find(({ cell }) => cell === 0)
-  return { callers, accounts, stampedSinceMs: Date.parse(first?.stampedSince ?? '') || 0 }
+  return { callers, left, stampedSinceMs: Date.parse(first?.stampedSince ?? '') || 0 }
 }
 
 /** Null for a cell that is away, and for an entry that no key of the service has signed. */
@@ -124,7 +124,7 @@ async function readEntry({ cell, isAway, entry }: CellItem, keys: KeySet): Promi
   try {
     const claims = await verifySigned<Entry>(entry, keys, ENTRY_TYPE)
     const isYoung = Date.now() - Date.parse(claims.issuedAt) < ENTRY_AGE_MS_MAX
-    return claims.cell === cell && isYoung && Array.isArray(claims.accounts) ? claims : null
+    return claims.cell === cell && isYoung && Array.isArray(claims.moved ?? []) ? claims : null
   } catch {
     return null
   }
@@ -139,10 +139,22 @@ function callersAt(address: string, options: ProducerOptions): OperatorCallers |
   }
 }
 
+/**
+ * From the cell that made the account on, as long as one says that it has left: none gets what no other has sent to it.
+ * Null where that is not known, or leads back.
+ */
+function cellOfAccount(known: Known, id: string): number | null {
+  let cell = homeOfAccount(known, id)
+  for (let hops = 0; cell !== null && hops <= known.left.size; hops++) {
+    const next: number | undefined = known.left.get(cell)?.get(id)
+    if (next === undefined) return cell
+    cell = next
+  }
+  return null
+}
+
 /** Ids tell their cell, since cells do; those of before are the first cell's. */
-function cellOfAccount({ accounts, stampedSinceMs }: Known, id: string): number | null {
-  const listed = accounts.get(id)
-  if (listed !== undefined) return listed
+function homeOfAccount({ stampedSinceMs }: Known, id: string): number | null {
   const digits = CELL_DIGITS.exec(id)?.[1]
   if (digits === undefined) return null
   const madeAtMs = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -66,6 +66,9 @@ test('an entry names those who live here although their ids name another cell, a
   })
   assert.deepEqual(entry.clients, [id])
   assert.deepEqual(entry.accounts, [account])
+  // Those who have left are said with where they went.
+  assert.deepEqual(entry.moved, [{ cell: 3, clients: [left.id], accounts: [left.account] }])
+  assert.ok(entry.keptMs >= 1_000)
 })
 
 test('the directory needs a key that may read', async () => {

@@ -1,10 +1,18 @@
-// What a cell says of itself: its number, its address, and who lives here although the id says otherwise. Signed with
+// What a cell says of itself: its number, its address, who has left it and where to, and who lives here although the id
+// says otherwise. Signed with
 // the service's own key, so that what passes it on cannot change it. Made a few times a minute at most.
 
-import { type CellEntry, ENTRY_IDS_MAX, ENTRY_TYPE } from '../core/cell-directory.ts'
+import {
+  type CellEntry,
+  ENTRY_IDS_MAX,
+  ENTRY_KEPT_MS_MAX,
+  ENTRY_TYPE,
+  type MovedIds,
+} from '../core/cell-directory.ts'
 import { Remembered } from '../core/remembered.ts'
 import { uuidFloor } from '../core/uuid.ts'
 import { readCellResidents, readStampedSince } from '../store/cell-residents.ts'
+import { readLeft } from '../store/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
 
 /** A client that has just arrived is found by the 308 of its old cell until then. */
@@ -23,12 +31,14 @@ export class CellViewer {
   readonly #deps: Deps
   readonly #address: () => string
   readonly #signed: Remembered<void, SignedEntry>
+  /** Of the entry that is shown, which says it. */
+  #keptMs = KEPT_MS
 
   constructor(deps: Deps, address: () => string) {
     this.#deps = deps
     this.#address = address
     const monotonicMs = () => deps.clock.monotonicMs()
-    const ageMsMax = (tookMs: number) => Math.max(KEPT_MS, KEPT_PER_MS * tookMs)
+    const ageMsMax = () => this.#keptMs
     this.#signed = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax } })
   }
 
@@ -40,20 +50,36 @@ export class CellViewer {
     const { pool, clock, config, webhookKeys } = this.#deps
     const { cell } = config
     const address = config.cellAddress ?? this.#address()
+    const startedAtMs = clock.monotonicMs()
     const stampedSince = await readStampedSince(pool)
     const residents = await readCellResidents(pool, {
       digits: cell.toString(16).padStart(3, '0'),
       above: uuidFloor(stampedSince.getTime()),
       max: ENTRY_IDS_MAX,
     })
+    const moved = toMoved(await readLeft(pool, ENTRY_IDS_MAX))
+    const lookMs = clock.monotonicMs() - startedAtMs
+    this.#keptMs = Math.min(Math.max(KEPT_MS, KEPT_PER_MS * lookMs), ENTRY_KEPT_MS_MAX)
     const entry: CellEntry = {
       version: 1,
       cell,
       address,
       stampedSince: stampedSince.toISOString(),
       ...residents,
+      moved,
       issuedAt: new Date(clock.nowMs()).toISOString(),
+      keptMs: this.#keptMs,
     }
     return { cell, address, entry: await webhookKeys.signStatement(ENTRY_TYPE, entry) }
   }
+}
+
+function toMoved(left: Awaited<ReturnType<typeof readLeft>>): readonly MovedIds[] {
+  const byCell = new Map<number, { clients: string[]; accounts: string[] }>()
+  for (const { kind, id, cell } of left) {
+    const ids = byCell.get(cell) ?? { clients: [], accounts: [] }
+    ids[kind].push(id)
+    byCell.set(cell, ids)
+  }
+  return [...byCell].map(([cell, ids]) => ({ cell, ...ids }))
 }

@@ -13,12 +13,14 @@ const directory = new CellDirectory(
   [
     {
       version: 1,
-      cell: 7,
-      address: 'https://cell7.example.com',
+      cell: 0,
+      address: 'https://cell0.example.com',
       stampedSince: '2025-06-01T00:00:00.000Z',
-      clients: [MOVED],
-      accounts: [MOVED],
+      clients: [],
+      accounts: [],
+      moved: [{ cell: 7, clients: [MOVED], accounts: [MOVED] }],
       issuedAt: '2026-11-16T12:00:00.000Z',
+      keptMs: 1_000,
     },
   ],
 )

@@ -16,8 +16,13 @@ const PAYMENT = '/operator/v1/payments/5bd8b9c4-7a34-4d4e-8007-7d9f5c2f3c11'
 
 let refusal: FakeAnswer | null = null
 const first = await startFakeCell(t, () => refusal ?? { status: 200 })
-const seventh = await startFakeCell(t, () => ({ status: 200 }))
-const config = routeConfig({ 0: first.baseUrl, 7: seventh.baseUrl }, 'x'.repeat(43))
+let onward: FakeAnswer | null = null
+const seventh = await startFakeCell(t, () => onward ?? { status: 200 })
+const ninth = await startFakeCell(t, () => ({ status: 200 }))
+const config = routeConfig(
+  { 0: first.baseUrl, 7: seventh.baseUrl, 9: ninth.baseUrl },
+  'x'.repeat(43),
+)
 const route = await startRoute(t, config)
 
 /** Asks while cell 0 says that the client is in cell 7, and `id`, if any, is whom it has authenticated. */
@@ -71,4 +76,40 @@ test('what is no id is not remembered', async () => {
   const headers = { authorization: forgedToken(VICTIM) }
   assert.equal(await askMoved('everyone', '/v1/webhooks', { headers }), 200)
   assert.deepEqual(await cellsOf(VICTIM), IN_FIRST)
+})
+
+test('regression: a 308 that names the cell itself is passed on, and is asked for once', async () => {
+  refusal = {
+    status: 308,
+    headers: { 'x-paybell-cell': '0', location: 'https://elsewhere.example' },
+  }
+  const before = first.received.length
+  const headers = { authorization: forgedToken(VICTIM) }
+  const answer = await fetch(`${route.baseUrl}/v1/webhooks`, { headers, redirect: 'manual' })
+  refusal = null
+  assert.deepEqual([answer.status, first.received.length - before], [308, 1])
+})
+
+test('regression: a cell that does not have a client cannot say where it is', async () => {
+  onward = { status: 308, headers: { 'x-paybell-cell': '0', 'x-paybell-moved': VICTIM } }
+  const headers = { 'x-paybell-cell': '7' }
+  await fetch(`${route.baseUrl}/v1/webhooks`, { headers, redirect: 'manual' })
+  onward = { status: 308, headers: { 'x-paybell-cell': '9', 'x-paybell-moved': VICTIM } }
+  await fetch(`${route.baseUrl}/v1/webhooks`, { headers, redirect: 'manual' })
+  onward = null
+  assert.deepEqual(await cellsOf(VICTIM), IN_FIRST)
+})
+
+test('regression: a client that has moved twice is followed twice, and a circle ends with 503', async () => {
+  const twice = '019a8f6e-1c2d-7a3b-9000-5e6f70819208'
+  const headers = { authorization: forgedToken(twice) }
+  onward = { status: 308, headers: { 'x-paybell-cell': '9', 'x-paybell-moved': twice } }
+  assert.equal(await askMoved(twice, '/v1/webhooks', { headers }), 200)
+  const before = ninth.received.length
+  assert.equal((await fetch(`${route.baseUrl}/v1/webhooks`, { headers })).status, 200)
+  assert.equal(ninth.received.length, before + 1, 'and found at once the next time')
+  onward = { status: 308, headers: { 'x-paybell-cell': '0' } }
+  const circling = { headers: { authorization: forgedToken(VICTIM) } }
+  assert.equal(await askMoved(null, '/v1/webhooks', circling), 503)
+  onward = null
 })

@@ -1,5 +1,5 @@
 // All cells, and the directory that their entries make. Each is asked for its entry every few seconds, and when a 308
-// shows that something has moved; the last good entry of a cell that is away stays in use for a day.
+// shows that something has moved; the last good entry of a cell that is away stays in use until it is back.
 
 import { compactVerify, importJWK, type JWK } from 'jose'
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -29,8 +29,8 @@ const REFRESH_MS_MAX = 5_000
 /** However many requests find that something has moved. */
 const AGAIN_AFTER_MS = 500
 const KEYS_BYTES_MAX = 256 * 1_024
-/** 20,000 ids, in base64url. */
-const ENTRY_BYTES_MAX = 2 * 1_024 * 1_024
+/** 40,000 ids, in base64url. */
+const ENTRY_BYTES_MAX = 4 * 1_024 * 1_024
 
 export class KnownCells {
   readonly all: readonly RoutedCell[]
@@ -84,9 +84,14 @@ export class KnownCells {
     this.#timer.unref()
   }
 
-  /** The 308 of a cell has said where a client, or an account, is now, to a caller that the cell has authenticated. */
-  learn(id: string, cell: number): void {
-    this.#learnt.set(id.toLowerCase(), { cell, atMs: performance.now() })
+  /**
+   * The 308 of a cell has said where a client, or an account, is now, to a caller that the cell has authenticated. Only the
+   * cell that has it, as far as we know, can say where it has gone.
+   */
+  learn(id: string, from: number, cell: number): void {
+    const { directory } = this
+    if (directory.cellOfClient(id) !== from && directory.cellOfAccount(id) !== from) return
+    this.#learnt.set(hopOf(id.toLowerCase(), from), { cell, atMs: performance.now() })
   }
 
   /** Something has moved: all who wait share one look, and it is not taken more often than twice a second. */
@@ -181,15 +186,22 @@ export class KnownCells {
   }
 
   #build(): CellDirectory {
-    const nowMs = Date.now()
-    const used = [...this.#known.values()].filter(({ entry }) => parseEntry(entry, nowMs) !== null)
+    // Also the last word of a cell that has been away for days: who has left it is known by it alone.
+    const used = [...this.#known.values()]
     const askedAtMs = new Map(used.map((one) => [one.entry.cell, one.askedAtMs]))
     return new CellDirectory(
       this.all.map(({ cell }) => cell),
       used.map(({ entry }) => entry),
-      { get: (id) => this.#learnt.get(id), askedAtMs: (cell) => askedAtMs.get(cell) },
+      {
+        get: (id, from) => this.#learnt.get(hopOf(id, from)),
+        askedAtMs: (cell) => askedAtMs.get(cell),
+      },
     )
   }
+}
+
+function hopOf(id: string, from: number): string {
+  return `${id} ${from}`
 }
 
 /** It answered, but what it gave is not used. The message follows "Cell 7". */

@@ -112,16 +112,21 @@ async function readById(question: ListQuestion): Promise<Body> {
   return { ...mergeById(answers, limit ?? CURSOR_LIMIT_DEFAULT), cellsAway }
 }
 
-/** The cursor is the cell's own: a page takes an equal part of each, newest first within the page. */
+/**
+ * The cursor is the cell's own: a page takes an equal part of each, newest first within the page. Where there are more cells
+ * than the page has room for, each has its turn: those that were asked are the last to be asked again.
+ */
 async function readByCell(question: ListQuestion): Promise<Body> {
   const { query, cells } = question
   const after = query.get('after')
   const cursors =
     after === null ? new Map(cells.map(({ cell }) => [cell, null])) : parseCellsCursor(after)
-  const asked = { ...question, cells: cells.filter(({ cell }) => cursors.has(cell)) }
   const limit = readLimit(query, 'limit', CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX)
-  const share =
-    limit === null ? null : String(Math.max(1, Math.floor(limit / Math.max(1, asked.cells.length))))
+  const inTurn = [...cursors.keys()].flatMap((number) =>
+    cells.filter(({ cell }) => cell === number),
+  )
+  const asked = { ...question, cells: inTurn.slice(0, limit ?? undefined) }
+  const share = limit === null ? null : String(Math.floor(limit / Math.max(1, asked.cells.length)))
   const { answers, cellsAway } = await askAll(asked, async (cell) => {
     const body = await askOne(question, cell, {
       after: cursors.get(cell.cell) ?? null,
@@ -131,8 +136,8 @@ async function readByCell(question: ListQuestion): Promise<Body> {
   })
   const left = new Map<number, string | null>(cursors)
   for (const { cell, next } of answers) {
-    if (next === null) left.delete(cell)
-    else left.set(cell, next)
+    left.delete(cell)
+    if (next !== null) left.set(cell, next)
   }
   const newest = (one: Item, other: Item) =>
     String(other.createdAt) < String(one.createdAt) ? -1 : 1

@@ -1,5 +1,5 @@
-// Sends one request of a caller to a cell, and follows a client that has moved, at most once. The answer is passed on
-// as it comes.
+// Sends one request of a caller to a cell, and follows a client that has moved, to each cell once at most. The answer is
+// passed on as it comes.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -43,20 +43,20 @@ export class Sender {
 
   /** The answer of the cell, or of the one that has its client now. */
   async send(call: Call, cell: RoutedCell, path = call.path): Promise<CellAnswer> {
-    const answer = await this.#sendOnce(call, cell, path)
-    const to = answer.status === 308 ? this.#movedTo(answer, cell) : undefined
-    if (to === undefined) return answer
-    answer.body.destroy()
-    // The cell's own word for whom it has authenticated, never ours: all that a request shows may be forged.
-    const moved = answer.headers[MOVED_HEADER]
-    if (typeof moved === 'string' && isUuid(moved)) this.#cells.learn(moved, to.cell)
-    void this.#cells.refreshSoon()
-    if (!isRepeatable(call.body)) throw movedNow()
-    this.#onFollowed()
-    const second = await this.#sendOnce(call, to, path)
-    if (second.status !== 308) return second
-    second.body.destroy()
-    throw movedNow()
+    const asked = new Set<RoutedCell>()
+    for (let at = cell; ; this.#onFollowed()) {
+      asked.add(at)
+      const answer = await this.#sendOnce(call, at, path)
+      const to = answer.status === 308 ? this.#movedTo(answer, at) : undefined
+      if (to === undefined) return answer
+      answer.body.destroy()
+      // The cell's own word for whom it has authenticated, never ours: all that a request shows may be forged.
+      const moved = answer.headers[MOVED_HEADER]
+      if (typeof moved === 'string' && isUuid(moved)) this.#cells.learn(moved, at.cell, to.cell)
+      void this.#cells.refreshSoon()
+      if (!isRepeatable(call.body) || asked.has(to)) throw movedNow()
+      at = to
+    }
   }
 
   /** A part of a batch. It has no length of its own, and cannot be sent twice. */

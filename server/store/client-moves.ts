@@ -53,6 +53,22 @@ export async function findMoveOfEndpoint(db: Db, endpointId: string): Promise<Cl
   return findMove(db, `step in ('MOVED', 'REMOVED') and endpoints @> array[$1::uuid]`, endpointId)
 }
 
+/** Who has left, and to which cell. The last to leave come first. */
+export async function readLeft(
+  db: Db,
+  max: number,
+): Promise<readonly { kind: 'clients' | 'accounts'; id: string; cell: number }[]> {
+  const { rows } = await db.query<{ kind: 'clients' | 'accounts'; id: string; cell: number }>(
+    `(select 'clients' as kind, client_id as id, to_cell as cell from client_moves
+       where step in ('MOVED', 'REMOVED') order by moved_at desc, client_id limit $1)
+     union all
+     (select 'accounts', a.id, m.to_cell from client_moves m join accounts a using (client_key)
+       where m.step in ('MOVED', 'REMOVED') order by m.moved_at desc, a.id limit $1)`,
+    [max],
+  )
+  return rows
+}
+
 async function findMove(db: Db, where: string, value: unknown): Promise<ClientMove | null> {
   const { rows } = await db.query<MoveRow>(`${MOVES} where ${where}`, [value])
   return rows[0] ? toMove(rows[0]) : null

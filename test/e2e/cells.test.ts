@@ -66,11 +66,17 @@ test('regression: cells are created once, with the keys of another that has sign
   const wrong = await run('cells', 'create', '1024')
   assert.notEqual(wrong.code, 0)
   const address = ['--address', 'https://cell7.example.com']
-  // What is put there as a key is none that this master key has sealed.
-  await pool.query(`update paybell_7.signing_keys set private_key = '\\x01'`)
-  const sealed = await run('clients', 'move', randomUUID(), '--to', '7', ...address)
-  assert.match(sealed.stderr, /another master key/)
-  await pool.query('delete from paybell_7.signing_keys')
+  // Its secret is under a master key that the other cell has not used.
+  const client = randomUUID()
+  await pool.query(
+    `with made as (
+       insert into clients (id, name, created_at) values ($1, 'Test', now()) returning client_key)
+     insert into client_secrets (client_key, id, digest, master_key_id, created_at)
+     select client_key, $1, sha256(''), 'aabbccdd/1', now() from made`,
+    [client],
+  )
+  const sealed = await run('clients', 'move', client.toUpperCase(), '--to', '7', ...address)
+  assert.match(sealed.stderr, /under master key aabbccdd, which the other cell has not used/)
   const unknown = await run('clients', 'move', randomUUID(), '--to', '7', ...address)
   assert.notEqual(unknown.code, 0)
   assert.match(unknown.stderr, /no client with this id/)
