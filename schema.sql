@@ -42,6 +42,12 @@ CREATE INDEX audit_of_acts ON audit USING btree (id) WHERE (action <> ALL (ARRAY
 
 create table audit_default partition of audit DEFAULT;
 
+create table audit_drops (
+  through bigint not null,
+  jws text not null,
+  constraint audit_drops_pkey PRIMARY KEY (through)
+);
+
 create table audit_seal_progress (
   is_only boolean not null default true,
   checked_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -51,6 +57,7 @@ create table audit_seal_progress (
   verified_from bigint,
   verified_to bigint,
   finding text,
+  verdict text,
   constraint audit_seal_progress_pkey PRIMARY KEY (is_only),
   constraint sealing_has_one_progress CHECK (is_only)
 );

@@ -1,43 +1,38 @@
-// Checks an export as it comes, a line at a time: in as much memory as one segment needs.
+// Checks an export as it comes, a line at a time: in as much memory as one segment needs. Lines end with a newline and
+// with nothing else: texts in them may have other characters that some readers take for the end of a line.
 
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-import type { AuditChecker, CheckedAudit, Finding } from '../server/core/audit-check.ts'
-import type { ListedSegment, SealedRow } from '../server/core/audit-seal.ts'
-import { UsageError } from './run.ts'
+import type { AuditChecker } from '../server/core/audit-check.ts'
+import type { AuditResult, Finding } from '../server/core/audit-finding.ts'
+import { LINE_BYTES_MAX, parseAuditLine } from '../server/core/audit-line.ts'
+import { type InputLine, readLines } from './import/lines.ts'
 
-export interface AuditResult {
-  finding: Finding | null
-  checked: CheckedAudit
-}
-
-/** `isWhole`: from the first segment to the head, so what retention has dropped must be declared in it. */
+/** `isWhole`: what a service exports without a period, from the first segment to the head. */
 export async function checkLines(
   checker: AuditChecker,
-  input: Readable,
+  input: AsyncIterable<Uint8Array>,
   { isWhole }: { isWhole: boolean },
 ): Promise<AuditResult> {
-  const { checked } = checker
-  let number = 0
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++
-    if (line.trim() === '') continue
-    const item = parseLine(line, number)
-    if (!('segment' in item)) checker.row(item)
-    else {
-      const finding = checker.segment(item) ?? (isWhole ? checker.checkBeginning() : null)
-      if (finding !== null) return { finding, checked }
-    }
+  const result = (finding: Finding | null) => ({ finding, checked: checker.checked })
+  for await (const line of readLines(input, { line: 0, offset: 0 }, LINE_BYTES_MAX)) {
+    const finding = checkLine(checker, line) ?? (isWhole ? checker.checkBeginning() : null)
+    if (finding !== null) return result(finding)
   }
-  return { finding: checker.end() ?? (isWhole ? checker.checkDropped() : null), checked }
+  return result(checker.end() ?? (isWhole ? null : findNothing(checker)))
 }
 
-function parseLine(line: string, number: number): SealedRow | ListedSegment {
-  try {
-    const item = JSON.parse(line)
-    if (typeof item === 'object' && item !== null) return item
-  } catch {
-    // Said below.
-  }
-  throw new UsageError(`line ${number} is no JSON object: this is not an export of the audit.`)
+function checkLine(checker: AuditChecker, { number, bytes }: InputLine): Finding | null {
+  const line = bytes === null ? null : parseAuditLine(Buffer.from(bytes).toString())
+  if (line?.kind === 'row') return checker.row(line.row)
+  if (line?.kind === 'segment') return checker.segment(line.segment)
+  if (line?.kind === 'drop') return checker.drop(line.drop)
+  const segment = (checker.checked.last ?? 0) + 1
+  const detail = `Line ${number} is not as a service writes it: it was altered or cut off, or this is not an export of the audit.`
+  return { code: 'line-changed', segment, row: null, detail }
+}
+
+/** A service may have nothing to export yet; a file that says nothing proves nothing. */
+function findNothing({ checked }: AuditChecker): Finding | null {
+  if (checked.segments > 0) return null
+  const detail = 'The file has no segment: nothing in it is sealed.'
+  return { code: 'nothing-sealed', segment: 1, row: null, detail }
 }

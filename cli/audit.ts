@@ -7,8 +7,9 @@ import { pipeline } from 'node:stream/promises'
 import { type Command, Option } from 'commander'
 import type { AuditHead } from '../sdk/src/internal/operator-types.ts'
 import { AuditChecker, type KnownHead } from '../server/core/audit-check.ts'
+import { type AuditResult, type Verdict, verdictOf } from '../server/core/audit-finding.ts'
 import { readSealKeys, type SealKeys } from '../server/core/seal-signature.ts'
-import { type AuditResult, checkLines } from './audit-lines.ts'
+import { checkLines } from './audit-lines.ts'
 import { type Call, calling, family, operatorCommand } from './command.ts'
 import { instant } from './parse.ts'
 import { SilentFailure, UsageError } from './run.ts'
@@ -43,7 +44,12 @@ function head(): Command {
           ['Sealed', formatTime(seal.sealedAt)],
           ['Digest', seal.digest],
           ['Previous', seal.previous],
-          ['Verified', verification === null ? 'never' : formatTime(verification.at)],
+          [
+            'Verified',
+            verification === null
+              ? 'never'
+              : `${formatTime(verification.at)}: ${verification.verdict}`,
+          ],
         ])
         if (verification?.finding) call.note(verification.finding.detail)
       })
@@ -74,7 +80,7 @@ function exporting(): Command {
 function verify(): Command {
   return operatorCommand(
     'verify',
-    'Recompute the audit, and name the first row that was altered.',
+    'Recompute the audit, and name the first row that was altered. Exit codes: 0 valid, 3 partial, 1 invalid.',
     [
       'paybell audit verify',
       'paybell audit verify audit.ndjson --keys keys.json --head head.json',
@@ -95,7 +101,7 @@ function verify(): Command {
 async function runVerify(call: Call<VerifyOptions>, file?: string): Promise<void> {
   const { options } = call
   const heads = options.head === undefined ? [] : [await readHead(options.head)]
-  const keys = options.keys === undefined ? null : readSealKeys(await readJson(options.keys))
+  const keys = options.keys === undefined ? null : await readKeys(options.keys)
   if (options.database && file !== undefined) {
     throw new UsageError('give a file or --database, not both.')
   }
@@ -131,12 +137,25 @@ async function fetchKeys(call: Call): Promise<SealKeys> {
   return readSealKeys(answer.json())
 }
 
+async function readKeys(path: string): Promise<SealKeys> {
+  const json = await readJson(path)
+  try {
+    return readSealKeys(json)
+  } catch (error) {
+    throw new UsageError(`${path} holds a key that cannot be used: ${(error as Error).message}`)
+  }
+}
+
 async function readHead(path: string): Promise<KnownHead> {
   const { segment, digest } = (await readJson(path)) as Partial<KnownHead>
-  if (!Number.isSafeInteger(segment) || typeof digest !== 'string') {
+  if (
+    !Number.isSafeInteger(segment) ||
+    (segment ?? 0) < 1 ||
+    !/^[0-9a-f]{64}$/.test(digest ?? '')
+  ) {
     throw new UsageError(`${path} holds no head: save one with paybell audit head --json.`)
   }
-  return { segment: segment as number, digest }
+  return { segment: segment as number, digest: digest as string }
 }
 
 async function readJson(path: string): Promise<unknown> {
@@ -149,23 +168,31 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-function show(call: Call, { finding, checked }: AuditResult): void {
-  const { rows, segments, first, last, head: digest, droppedThrough } = checked
+/** Scripts tell the verdicts apart by these; 2 is a wrong use of the command. */
+const EXIT_CODES: Readonly<Record<Verdict, number>> = { valid: 0, partial: 3, invalid: 1 }
+
+function show(call: Call, result: AuditResult): void {
+  const { finding, checked } = result
+  const verdict = verdictOf(result)
   if (call.isJson) {
-    call.print(JSON.stringify({ valid: finding === null, finding, ...checked }))
-  } else if (finding === null) {
-    if (last === null) call.print('Nothing is sealed yet.')
-    else {
-      call.print(
-        `All ${plural(rows, 'row')} in ${plural(segments, 'segment')} (${first} to ${last}) are as they were sealed.`,
-      )
-      call.fields([['Head', digest as string]])
-    }
-    if (droppedThrough > 0) {
-      call.note(`Retention has dropped the rows of segments up to ${droppedThrough}.`)
-    }
-  } else {
+    call.print(JSON.stringify({ verdict, valid: verdict === 'valid', finding, ...checked }))
+  } else if (finding !== null) {
     call.print(`${call.paint.red(finding.code)}: ${finding.detail}`)
+  } else if (checked.last === null) {
+    call.print('Nothing is sealed yet.')
+  } else {
+    call.print(describeChecked(checked))
+    call.fields([['Head', checked.head as string]])
   }
-  if (finding !== null) throw new SilentFailure()
+  if (!call.isJson) for (const remark of checked.remarks) call.print(`Note: ${remark}`)
+  if (verdict !== 'valid') throw new SilentFailure(EXIT_CODES[verdict])
+}
+
+function describeChecked({ rows, segments, first, last, dropped }: AuditResult['checked']): string {
+  const range = `${plural(segments, 'segment')} (${first} to ${last})`
+  if (dropped.length === 0) {
+    return `valid: all ${plural(rows, 'row')} in ${range} are as they were sealed.`
+  }
+  const spans = dropped.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`))
+  return `partial: of ${range}, ${plural(rows, 'row')} were checked and are as they were sealed. Retention has dropped rows of segments ${spans.join(', ')}, under a drop that the service has signed: nothing proves what they said.`
 }

@@ -1,5 +1,5 @@
 // How a command runs: a failure is a sentence, not a stack, and an exit code: 0 done, 1 failed, 2 wrong
-// usage.
+// usage; a command may have codes of its own.
 
 import { CommanderError } from 'commander'
 import { PaybellError } from '../sdk/src/errors.ts'
@@ -13,7 +13,14 @@ import { paintFor } from './terminal.ts'
 export class UsageError extends Error {}
 
 /** The command failed and has already printed why. */
-export class SilentFailure extends Error {}
+export class SilentFailure extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode = 1) {
+    super()
+    this.exitCode = exitCode
+  }
+}
 
 export async function runCommand(work: () => Promise<void>, hasColour = false): Promise<void> {
   try {
@@ -25,6 +32,7 @@ export async function runCommand(work: () => Promise<void>, hasColour = false): 
 }
 
 function exitCodeOf(error: unknown): number {
+  if (error instanceof SilentFailure) return error.exitCode
   const isUsage =
     error instanceof ConfigError || error instanceof UsageError || error instanceof CommanderError
   return isUsage ? 2 : 1

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { parseMasterKeys } from '../../server/config/parsers.ts'
 import { AuditChecker, type KnownHead } from '../../server/core/audit-check.ts'
+import type { AuditResult } from '../../server/core/audit-finding.ts'
 import { CELL_MAX, FIRST_CELL, parseCell } from '../../server/core/cell.ts'
 import { addressOfCell } from '../../server/core/database-url.ts'
 import type { SealKeys } from '../../server/core/seal-signature.ts'
@@ -15,7 +16,6 @@ import {
 } from '../../server/operations/verify-audit.ts'
 import { createPool } from '../../server/store/db.ts'
 import { Sealer } from '../../server/store/sealing.ts'
-import type { AuditResult } from '../audit-lines.ts'
 import { UsageError } from '../run.ts'
 import { namingDatabase } from './database-failure.ts'
 

@@ -106,6 +106,12 @@ export interface AuditItem {
   object: string
   /** `X-Request-Id` of the call. */
   requestId: string
+  /**
+   * false: it is in no segment, and nothing proves it. What was audited in the last minute is
+   * sealed next; a row that stays so is from before the audit was sealed, or was put there by
+   * someone else.
+   */
+  sealed: boolean
   /** What the call changed, where that is small: a name, a status, a role, how many deliveries. */
   changes?: AuditChange[]
 }
@@ -159,16 +165,38 @@ export interface AuditHead extends AuditSegment {
     from?: number
     /** The last one. */
     to?: number
+    /**
+     * `valid`: every row of every segment is as it was sealed. `partial`: all that is there is, and
+     * the rest was dropped by retention, under a drop that the service has signed. `invalid`: see
+     * `finding`.
+     */
+    verdict?: 'valid' | 'partial' | 'invalid'
     finding?: AuditFinding | null
   } | null
 }
 
 export interface VerifiedAudit {
-  /** What was looked at in this call is as it was sealed. */
+  /**
+   * `valid`: every row of every segment is as it was sealed. `partial`: all that is there is, and
+   * the rest was dropped by retention, under a drop that the service has signed. `invalid`: see
+   * `finding`.
+   */
+  verdict: 'valid' | 'partial' | 'invalid'
+  /**
+   * The verdict is `valid`: all rows of what was looked at in this call are as they were sealed.
+   */
   valid: boolean
   finding: AuditFinding | null
+  /** Rows that were held against a signed digest in this call. */
   rows: number
   segments: number
+  /** Segments, the first and the last of each span, whose rows were dropped, wholly or in part. */
+  dropped: {
+    from: number
+    to: number
+  }[]
+  /** What is no finding, but should be known, such as times of a clock that was wrong. */
+  remarks: string[]
   last: number | null
   /** Send it as `after` to go on; null: the head was reached. */
   next: number | null

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import test from 'node:test'
 import fc from 'fast-check'
-import { AuditChecker, type Finding } from './audit-check.ts'
+import { AuditChecker } from './audit-check.ts'
+import { type Finding, verdictOf } from './audit-finding.ts'
 import {
+  DROP_TYPE,
+  type DropClaims,
   digestRow,
   digestSegment,
   type ListedSegment,
@@ -16,7 +19,7 @@ import {
 } from './audit-seal.ts'
 import { readSealKeys } from './seal-signature.ts'
 
-type Line = SealedRow | ListedSegment
+type Line = SealedRow | ListedSegment | { drop: string }
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const KEYS = readSealKeys({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }] })
@@ -26,6 +29,8 @@ function signJws(claims: object, key: KeyObject, kid = 'k1', typ = SEAL_TYPE): s
   const signed = `${encode({ alg: 'EdDSA', typ, kid })}.${encode(claims)}`
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
 }
+
+const SEALED_AT = '2026-11-15T03:25:00.000Z'
 
 function makeRow(position: number): SealedRow {
   return {
@@ -44,17 +49,19 @@ function makeSegment(
   previous: string,
   rows: readonly SealedRow[],
   key = privateKey,
+  header: Partial<ListedSegment> = {},
 ): ListedSegment {
   const digests = Buffer.concat(rows.map(digestRow))
-  const header = {
+  const whole = {
     segment: number,
     from: String(number * 100),
     to: String(number * 100 + 100),
     count: rows.length,
     previous,
-    sealedAt: '2026-11-15T03:25:00.000Z',
+    sealedAt: SEALED_AT,
+    ...header,
   }
-  const claims = { ...header, digest: digestSegment(digests, header) }
+  const claims = toClaims({ ...whole, digest: digestSegment(digests, whole) })
   return { ...claims, jws: signJws(claims, key), rows: digests.toString('base64url') }
 }
 
@@ -72,11 +79,9 @@ function makeExport(...counts: number[]): Line[] {
 
 function check(lines: readonly Line[], checker = new AuditChecker(KEYS)): Finding | null {
   for (const line of lines) {
-    if (!('segment' in line)) {
-      checker.row(line)
-      continue
-    }
-    const finding = checker.segment(line)
+    let finding: Finding | null
+    if ('drop' in line) finding = checker.drop(line.drop)
+    else finding = 'segment' in line ? checker.segment(line) : checker.row(line)
     if (finding !== null) return finding
   }
   return checker.end()
@@ -93,7 +98,7 @@ test('an export as it was made has no finding', () => {
   assert.deepEqual(checker.checked, {
     ...{ rows: 8, segments: 3, first: 1, last: 3 },
     ...{ head: (makeExport(3, 1, 4).at(-1) as ListedSegment).digest },
-    ...{ droppedThrough: 0, declaredThrough: 0 },
+    ...{ dropped: [], remarks: [] },
   })
   // An export may begin anywhere.
   assert.equal(check(makeExport(3, 1, 4).slice(4)), null)
@@ -164,24 +169,153 @@ test('a chain that ends early, or was made again, is found by a head that was ke
   assert.equal(check(whole, new AuditChecker(KEYS, [head])), null)
 })
 
-test('rows that retention has dropped are no finding where a sealed row says so', () => {
-  const [first, second] = [makeExport(3, 4, 2), makeExport(3, 4, 2)]
-  const dropped = first.flatMap((line): Line[] => {
-    if (!('segment' in line)) return Number(line.position) < 200 ? [] : [line]
+/** A drop of the service through this segment, a year after it was sealed. */
+function makeDrop(segment: ListedSegment, claims: Partial<DropClaims> = {}, typ = DROP_TYPE) {
+  const { segment: through, digest, sealedAt } = segment
+  const dropped = { retentionDays: 365, droppedAt: '2027-11-15T03:25:00.000Z' }
+  const all = { through, digest, sealedAt, head: 3, ...dropped, ...claims }
+  return { drop: signJws(all, privateKey, 'k1', typ) }
+}
+
+function segmentOf(lines: readonly Line[], number: number): ListedSegment {
+  return lines.find((line) => 'segment' in line && line.segment === number) as ListedSegment
+}
+
+/** Without the rows of the first segments, and without the lists of them. */
+function dropRows(lines: readonly Line[], through: number): Line[] {
+  return lines.flatMap((line): Line[] => {
+    if ('drop' in line) return [line]
+    if (!('segment' in line)) return Number(line.position) < (through + 1) * 100 ? [] : [line]
     const { rows: _, ...head } = line
-    return [line.segment === 1 ? head : line]
+    return [line.segment <= through ? head : line]
   })
+}
+
+test('rows that are gone are dropped only under a signed drop of this chain, and then the verdict is partial', () => {
+  const whole = makeExport(3, 4, 2)
+  const rest = dropRows(whole, 2)
+  const drop = makeDrop(segmentOf(whole, 2))
+  assert.deepEqual(found(rest), ['rows-cut-off', 1, null])
   const checker = new AuditChecker(KEYS)
-  assert.equal(check(dropped, checker), null)
-  assert.equal(checker.checkDropped()?.code, 'rows-cut-off')
-  const row: SealedRow = { ...makeRow(400), action: 'audit.drop', object: 'segments:1-1' }
-  const last = makeSegment(4, (second.at(-1) as ListedSegment).digest, [row])
-  const declared = new AuditChecker(KEYS)
-  assert.equal(check([...dropped, row, last], declared), null)
-  assert.equal(declared.checkDropped(), null)
-  // In the middle of the chain nothing is ever dropped.
-  const { rows: _, ...head } = first[8] as ListedSegment
-  assert.equal(found([...first.slice(0, 4), head])?.[0], 'rows-cut-off')
+  assert.equal(check([drop, ...rest], checker), null)
+  const { checked } = checker
+  assert.deepEqual([checked.rows, checked.segments], [2, 3])
+  assert.deepEqual(checked.dropped, [{ from: 1, to: 2 }])
+  assert.equal(verdictOf({ finding: null, checked }), 'partial')
+  // What is there is held against its digest all the same: nothing was dropped yet.
+  const early = new AuditChecker(KEYS)
+  assert.equal(check([drop, ...whole], early), null)
+  assert.equal(verdictOf({ finding: null, checked: early.checked }), 'valid')
+  assert.deepEqual(found([drop, ...dropRows(whole, 3)]), ['rows-cut-off', 3, null])
+  const altered = whole.with(1, { ...(whole[1] as SealedRow), actor: 'x' })
+  assert.deepEqual(found([drop, ...altered]), ['row-changed', 1, '101'])
+})
+
+test('a drop that is not the service’s, of another chain, too young or out of place is a finding', () => {
+  const whole = makeExport(3, 4, 2)
+  const rest = dropRows(whole, 2)
+  const second = segmentOf(whole, 2)
+  const foreign = segmentOf(makeExport(3, 5, 2), 2)
+  const day = (days: number) => ({
+    droppedAt: new Date(Date.parse(SEALED_AT) + days).toISOString(),
+  })
+  const DAY = 86_400_000
+  const dropsOf: Record<string, { drop: string }> = {
+    'another kind of signature': makeDrop(second, {}, SEAL_TYPE as never),
+    'another chain': makeDrop(foreign),
+    'a segment that is not there': makeDrop(second, { through: 7 }),
+    'less than the least retention': makeDrop(second, { retentionDays: 29 }),
+    'younger than its own retention': makeDrop(second, { retentionDays: 40, ...day(40 * DAY - 1) }),
+    'no signature': { drop: makeDrop(second).drop.replace(/[^.]+$/, 'AAAA') },
+    'no JWS': { drop: '' },
+  }
+  for (const [name, drop] of Object.entries(dropsOf)) {
+    assert.equal(found([drop, ...rest])?.[0], 'drop-invalid', name)
+  }
+  const exact = makeDrop(second, { retentionDays: 40, ...day(40 * DAY) })
+  assert.equal(found([exact, ...rest]), null)
+  assert.equal(found([...whole, makeDrop(second)])?.[0], 'drop-invalid', 'after its segment')
+  assert.equal(found([makeDrop(second), ...whole.slice(0, 4)])?.[0], 'drop-invalid', 'cut off')
+})
+
+test('what is left of a segment that was dropped in part is proven by its list, and by nothing else', () => {
+  const whole = makeExport(3, 4, 2)
+  const second = segmentOf(whole, 2)
+  const drop = makeDrop(second)
+  const left = dropRows(whole, 1).filter((line) => !('position' in line && line.position === '200'))
+  assert.equal(found([drop, ...left]), null)
+  const forged = left.map((line) => ('position' in line ? { ...line, actor: 'x' } : line))
+  assert.deepEqual(found([drop, ...forged]), ['row-changed', 2, '201'])
+  const { rows: _, ...head } = second
+  const listless = left.map((line) => (line === second ? head : line))
+  assert.deepEqual(found([drop, ...listless]), ['row-added', 2, '201'])
+})
+
+test('regression: rows are held against the signed digest although their list is left out', () => {
+  const whole = makeExport(3, 4, 2)
+  const listless = whole.map((line) => {
+    if (!('segment' in line)) return line
+    const { rows: _, ...head } = line
+    return head
+  })
+  assert.equal(found(listless), null)
+  const forged = listless.map((line) => ('segment' in line ? line : { ...line, actor: 'mallory' }))
+  assert.equal(found(forged)?.[0], 'segment-changed')
+  assert.deepEqual(found(listless.filter((line) => 'segment' in line)), ['rows-cut-off', 1, null])
+})
+
+test('regression: a gap between the positions of two segments is found', () => {
+  const whole = makeExport(3, 4)
+  const rows = [makeRow(350)]
+  const { digest } = segmentOf(whole, 2)
+  const next = (from: string) => makeSegment(3, digest, rows, privateKey, { from })
+  assert.equal(found([...whole, ...rows, next('300')]), null)
+  assert.deepEqual(found([...whole, ...rows, next('310')]), ['segment-changed', 3, null])
+  assert.deepEqual(found([...whole, ...rows, next('290')]), ['segment-changed', 3, null])
+})
+
+test('regression: rows behind the last segment are found', () => {
+  assert.deepEqual(found([...makeExport(3, 4), makeRow(299)]), ['row-added', 2, '299'])
+  assert.deepEqual(found([makeRow(299)]), ['row-added', 0, '299'])
+})
+
+test('regression: a head from before the first segment is held against it, or cannot be', () => {
+  const whole = makeExport(1, 1, 1, 1)
+  const part = whole.slice(4)
+  const headed = (segment: number, digest: string) =>
+    check(part, new AuditChecker(KEYS, [{ segment, digest }]))?.code ?? null
+  const wrong = 'f'.repeat(64)
+  assert.equal(headed(2, segmentOf(whole, 2).digest), null)
+  assert.equal(headed(2, wrong), 'segment-changed')
+  assert.equal(headed(1, segmentOf(whole, 1).digest), 'head-missing')
+  assert.equal(headed(4, segmentOf(whole, 4).digest), null)
+  assert.equal(headed(5, wrong), 'head-missing')
+})
+
+test('a list of rows in another spelling is found', () => {
+  const whole = makeExport(3, 4)
+  const at = whole.indexOf(segmentOf(whole, 2))
+  const { rows } = segmentOf(whole, 2)
+  for (const list of [`${rows}=`, `${rows}A`, '', `${rows}\n`]) {
+    const altered = whole.with(at, { ...segmentOf(whole, 2), rows: list })
+    assert.equal(found(altered)?.[0], 'segment-changed', list)
+  }
+})
+
+test('times that no right clock gives are told, and are no finding', () => {
+  const backdated = { ...makeRow(200), at: '2020-01-01T00:00:00.000Z' }
+  const first = makeExport(1)
+  const { digest } = segmentOf(first, 1)
+  const lines = [...first, backdated, makeSegment(2, digest, [backdated])]
+  const checker = new AuditChecker(KEYS)
+  assert.equal(check(lines, checker), null)
+  assert.match(checker.checked.remarks.join(), /says 2020-01-01.* in segment 2/)
+  // A drop by a clock that was a year ahead, which was then set right.
+  const whole = makeExport(3, 4, 2)
+  const ahead = new AuditChecker(KEYS)
+  const drop = makeDrop(segmentOf(whole, 2), { head: 2 })
+  assert.equal(check([drop, ...dropRows(whole, 2)], ahead), null)
+  assert.match(ahead.checked.remarks.join(), /2027-11-15.*segment 3.*dropped too early/)
 })
 
 test('no change of one character to any row goes unseen', () => {

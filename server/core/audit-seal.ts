@@ -4,16 +4,17 @@
 import { hash } from 'node:crypto'
 import { toCanonicalJson } from './canonical-json.ts'
 
-/** The `typ` of the signature. */
+/** The `typ` of the signature of a segment, and of a drop. */
 export const SEAL_TYPE = 'paybell-audit-seal+jws'
+export const DROP_TYPE = 'paybell-audit-drop+jws'
 
 /** What stands in `previous` of the first segment. */
 export const NO_DIGEST = '0'.repeat(64)
 
 const DIGEST_BYTES = 32
 
-/** The action and the object of the row that says that retention has dropped rows. */
-export const DROP_ACTION = 'audit.drop'
+/** No retention of the audit is shorter (config/settings.ts), so nothing younger is ever dropped. */
+export const RETENTION_DAYS_MIN = 30
 
 /** A row of the audit as it is sealed and exported. */
 export interface SealedRow {
@@ -50,14 +51,34 @@ export interface Segment extends SegmentClaims {
   jws: string
 }
 
-/** A segment in an export: with the digests of its rows, unless retention has dropped them. */
+/** A segment in an export: with the digests of its rows, unless retention has dropped them all. */
 export interface ListedSegment extends Segment {
-  /** Base64url, 32 bytes for each row. */
+  /** Base64url, 32 bytes for each row. With it a row can be named; whether all are as sealed, the digest says. */
   rows?: string
+}
+
+/**
+ * What the service signs before retention drops rows: those of all segments up to this one may be gone. Only who holds
+ * the master key can make one.
+ */
+export interface DropClaims {
+  /** The last segment that has a row that goes, with its digest, so that the drop is one of this chain, and its time. */
+  through: number
+  digest: string
+  sealedAt: string
+  /** The newest segment at that time: later ones were sealed after the drop. */
+  head: number
+  retentionDays: number
+  droppedAt: string
 }
 
 export function digestRow(row: SealedRow): Buffer {
   return hash('sha256', `${toRowText(row)}\n`, 'buffer')
+}
+
+/** One after the other. */
+export function digestRows(rows: readonly SealedRow[]): Buffer {
+  return Buffer.concat(rows.map(digestRow))
 }
 
 const MEMBERS = 7
@@ -66,7 +87,7 @@ const MEMBERS = 7
  * Its canonical JSON. The members are known, and so is their order: to sort them took longer than to hash them. A line
  * of an export may have others, which count.
  */
-function toRowText(row: SealedRow): string {
+export function toRowText(row: SealedRow): string {
   const { action, actor, at, changes, id, object, position, requestId } = row
   const members = changes === undefined ? MEMBERS : MEMBERS + 1
   if (Object.keys(row).length !== members) return toCanonicalJson(row)
@@ -93,13 +114,4 @@ export function splitDigests(digests: Uint8Array): string[] {
   return Array.from({ length: Math.floor(bytes.length / DIGEST_BYTES) }, (_, at) =>
     bytes.toString('hex', at * DIGEST_BYTES, (at + 1) * DIGEST_BYTES),
   )
-}
-
-/** What the object of a `audit.drop` row says: rows up to this segment were dropped. */
-export function toDropObject(segment: number): string {
-  return `segments:1-${segment}`
-}
-
-export function readDropObject(object: string): number {
-  return Number(/^segments:1-(\d{1,15})$/.exec(object)?.[1] ?? 0)
 }

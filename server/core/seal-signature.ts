@@ -1,8 +1,8 @@
-// Checks the signature of a seal with nothing but public keys: for the service, for the command line and for an
-// export that lies in a file.
+// Checks the signatures of seals and drops with nothing but public keys: for the service, for the command line and for
+// an export that lies in a file.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { SEAL_TYPE } from './audit-seal.ts'
+import type { DROP_TYPE, SEAL_TYPE } from './audit-seal.ts'
 import { readKeyId } from './token.ts'
 
 const SEAL_BYTES_MAX = 8_192
@@ -27,8 +27,12 @@ export type ReadSeal =
   | { kind: 'unknown-key'; keyId: string }
   | { kind: 'invalid' }
 
-export function readSeal(jws: string, keys: SealKeys): ReadSeal {
-  const keyId = readKeyId(jws, { typ: SEAL_TYPE, bytesMax: SEAL_BYTES_MAX })
+export function readSeal(
+  jws: string,
+  typ: typeof SEAL_TYPE | typeof DROP_TYPE,
+  keys: SealKeys,
+): ReadSeal {
+  const keyId = readKeyId(jws, { typ, bytesMax: SEAL_BYTES_MAX })
   if (keyId === null) return { kind: 'invalid' }
   const key = keys.get(keyId)
   if (key === undefined) return { kind: 'unknown-key', keyId }

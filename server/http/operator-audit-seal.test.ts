@@ -95,15 +95,36 @@ test('the operator’s check is kept for all to see', async (t) => {
   assertProblem(await verify(OPERATOR_KEY, { after: -1 }), 400, 'invalid-fields')
   const first = (await verify()).json()
   assert.deepEqual(first, {
-    ...{ valid: true, finding: null, rows: 2, segments: 1, last: 1, next: null },
+    ...{ verdict: 'valid', valid: true, finding: null, rows: 2, segments: 1, dropped: [] },
+    ...{ remarks: [], last: 1, next: null },
   })
   const seen = (await get(sealed, '/head')).json().verification
-  assert.deepEqual([seen.from, seen.to, seen.finding], [1, 1, null])
+  assert.deepEqual([seen.from, seen.to, seen.verdict, seen.finding], [1, 1, 'valid', null])
   await sealed.pool.query(
     `alter table audit_default disable trigger user;
      update audit_default set actor = 'another' where object = 'client:2'`,
   )
   const second = (await verify()).json()
-  assert.deepEqual([second.valid, second.finding.code], [false, 'row-changed'])
+  assert.deepEqual(
+    [second.verdict, second.valid, second.finding.code],
+    ['invalid', false, 'row-changed'],
+  )
   assert.deepEqual((await get(sealed, '/head')).json().verification.finding, second.finding)
+})
+
+test('a list says which rows are in no segment', async (t) => {
+  const { sealed } = await start(t)
+  await sealed.audit('client:1')
+  const sealedOf = async () =>
+    (await get(sealed, '')).json().items.map((item: { sealed: boolean }) => item.sealed)
+  assert.deepEqual(await sealedOf(), [false])
+  await sealed.seal()
+  await sealed.audit('client:2')
+  assert.deepEqual(await sealedOf(), [false, true])
+  await sealed.seal()
+  await sealed.pool.query(
+    `insert into audit (id, at, actor, action, object, request_id, place)
+     values ('00000000-0000-7000-8000-000000000001', '2020-01-01', 'operator', 'a', 'x', gen_random_uuid(), -1)`,
+  )
+  assert.deepEqual(await sealedOf(), [true, true, false])
 })

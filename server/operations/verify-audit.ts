@@ -1,19 +1,25 @@
 // Recomputes the sealed audit in the database, a portion at a time. It judges by the keys that it is given: those that
 // are authenticated with the master key, or those that an auditor has saved elsewhere.
 
+import { AuditChecker } from '../core/audit-check.ts'
 import {
-  AuditChecker,
-  type CheckedAudit,
+  type AuditResult,
   type Finding,
-  findUndeclared,
-} from '../core/audit-check.ts'
-import { DROP_ACTION, readDropObject } from '../core/audit-seal.ts'
+  VERDICTS,
+  type Verdict,
+  verdictOf,
+} from '../core/audit-finding.ts'
 import { readSealKeys, type SealKeys } from '../core/seal-signature.ts'
-import { listAudit } from '../store/audit.ts'
-import { findImpossibleRow, findLastDropped } from '../store/audit-segments.ts'
+import {
+  findImpossibleRow,
+  findNewestUnplaced,
+  findRowBelow,
+  readSegments,
+} from '../store/audit-segments.ts'
 import { inTransaction } from '../store/db.ts'
 import { readSealProgress, saveVerification } from '../store/seal-progress.ts'
 import { readSigningKeys, type StoredSigningKey } from '../store/signing-keys.ts'
+import { idFloor } from '../store/stretches.ts'
 import type { Audit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import { readSealedAudit } from './parts/sealed-audit.ts'
@@ -22,9 +28,7 @@ import { readJudgedKeys } from './parts/trusted-keys.ts'
 /** For one call; the caller comes back for the rest. */
 const ROWS_PER_CALL = 100_000
 
-export interface VerifiedPortion {
-  finding: Finding | null
-  checked: CheckedAudit
+export interface VerifiedPortion extends AuditResult {
   /** The segment to go on after; null: the head was reached. */
   next: number | null
 }
@@ -51,25 +55,54 @@ export async function checkDatabaseAudit(
   after: number,
   rowsMax = Number.POSITIVE_INFINITY,
 ): Promise<VerifiedPortion> {
-  const { checked } = checker
-  for await (const { segment, rows } of readSealedAudit(deps, after)) {
+  const result = (finding: Finding | null, next: number | null = null): VerifiedPortion => ({
+    finding,
+    checked: checker.checked,
+    next,
+  })
+  let passed = 0
+  for await (const item of readSealedAudit(deps, after)) {
+    if ('drop' in item) {
+      const finding = checker.drop(item.drop)
+      if (finding !== null) return result(finding)
+      continue
+    }
+    const { segment, rows } = item
     for (const row of rows) checker.row(row)
     const finding = checker.segment(segment) ?? (after === 0 ? checker.checkBeginning() : null)
-    if (finding !== null) return { finding, checked, next: null }
-    if (checked.rows >= rowsMax) return { finding: null, checked, next: segment.segment }
+    if (finding !== null) return result(finding)
+    passed += segment.count
+    if (passed >= rowsMax) return result(null, segment.segment)
   }
-  const finding =
+  return result(
     checker.end() ??
-    (after === 0 ? checker.checkDropped() : await findDropped(deps)) ??
-    (await findAddedAhead(deps, checked.last ?? 0))
-  return { finding, checked, next: null }
+      (await findRowOutside(deps, checker.checked.last ?? 0)) ??
+      (await remarkOnUnplaced(deps, checker)),
+  )
 }
 
-/** What was dropped is at the beginning of the chain, and the row that says so at its end: no portion has both. */
-async function findDropped(deps: Pick<Deps, 'pool'>): Promise<Finding | null> {
-  const droppedThrough = await findLastDropped(deps.pool)
-  const [newest] = await listAudit(deps.pool, { action: DROP_ACTION }, { limit: 1, beforeId: null })
-  return findUndeclared({ droppedThrough, declaredThrough: readDropObject(newest?.object ?? '') })
+/** Rows that are in no segment, and never would be. */
+async function findRowOutside(deps: Pick<Deps, 'pool'>, segment: number): Promise<Finding | null> {
+  const below = await findRowBelow(deps.pool)
+  if (below !== null) {
+    const detail = `Row ${below} was added before the first segment, at a position that no transaction has.`
+    return { code: 'row-added', segment: 1, row: below, detail }
+  }
+  return findAddedAhead(deps, segment)
+}
+
+/** Rows from before the audit was sealed stand at the position 0. Nothing tells them from such that were added there. */
+async function remarkOnUnplaced(deps: Pick<Deps, 'pool'>, checker: AuditChecker): Promise<null> {
+  const [first] = await readSegments(deps.pool, 0, 1)
+  const row = first === undefined || first.from === '0' ? null : await findNewestUnplaced(deps.pool)
+  if (row === null || first === undefined) return null
+  const isLater = row > idFloor(Date.parse(first.sealedAt))
+  checker.remark(
+    isLater
+      ? `Row ${row} stands among those from before the first segment, which are not sealed, but its id is of a later time: a clock was wrong, or it was added.`
+      : `Rows from before the first segment, up to row ${row}, are not sealed: nothing proves them.`,
+  )
+  return null
 }
 
 /** A row that would never be sealed, and so never be proven false. */
@@ -96,9 +129,14 @@ export async function verifyAudit(
       at: new Date(deps.clock.nowMs()),
       from: before?.from ?? checked.first ?? 1,
       to: checked.last ?? before?.to ?? 0,
+      verdict: worse(before?.verdict ?? 'valid', verdictOf(portion)),
       finding: finding === null ? null : JSON.stringify(finding),
     })
     if (after === 0) await audit(db, 'audit')
   })
   return portion
+}
+
+function worse(one: Verdict, other: Verdict): Verdict {
+  return VERDICTS.indexOf(one) > VERDICTS.indexOf(other) ? one : other
 }

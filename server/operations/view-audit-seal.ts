@@ -1,7 +1,7 @@
 // What an auditor reads of the seals: the head, and an export with the segments in line. Everything that an export
 // shows is sealed; what was audited in the last minute is in the next one.
 
-import type { SealedRow, Segment } from '../core/audit-seal.ts'
+import type { Segment } from '../core/audit-seal.ts'
 import { toCanonicalJson } from '../core/canonical-json.ts'
 import { ServiceError } from '../core/errors.ts'
 import { findSegmentSealedFrom, readSealHead } from '../store/audit-segments.ts'
@@ -38,7 +38,8 @@ export interface ExportPeriod {
 
 /**
  * Whole segments, a line for each row and then one for the segment. From the first that was sealed at `from` or
- * later, to the first that was sealed at `to` or later: so all that was audited in between is there.
+ * later, to the first that was sealed at `to` or later: so all that was audited in between is there. One that begins among
+ * segments whose rows were dropped goes on to the last of them, against which the drop is held.
  */
 export async function* exportAudit(
   deps: Pick<Deps, 'pool'>,
@@ -46,12 +47,20 @@ export async function* exportAudit(
 ): AsyncGenerator<string> {
   const first = from === null ? 1 : await findSegmentSealedFrom(deps.pool, from)
   if (first === null) return
-  for await (const { segment, rows } of readSealedAudit(deps, first - 1)) {
+  let droppedThrough = 0
+  for await (const item of readSealedAudit(deps, first - 1)) {
+    if ('drop' in item) {
+      droppedThrough = item.through
+      yield toLines([{ drop: item.drop }])
+      continue
+    }
+    const { segment, rows } = item
     yield toLines([...rows, segment])
-    if (to !== null && Date.parse(segment.sealedAt) >= to.getTime()) return
+    const isLast = to !== null && Date.parse(segment.sealedAt) >= to.getTime()
+    if (isLast && segment.segment >= droppedThrough) return
   }
 }
 
-function toLines(items: readonly (SealedRow | Segment)[]): string {
+function toLines(items: readonly object[]): string {
   return items.map((item) => `${toCanonicalJson(item)}\n`).join('')
 }

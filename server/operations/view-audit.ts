@@ -3,23 +3,31 @@
 import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { CANONICAL_UUID } from '../core/uuid.ts'
 import { type AuditFilter, type AuditRow, listAudit } from '../store/audit.ts'
+import { readSealedRange } from '../store/audit-segments.ts'
 import type { Audit } from './parts/audit.ts'
 import type { Deps } from './parts/deps.ts'
 import type { CursorRequest } from './view-payments.ts'
 
-export type { AuditRow }
+/** `isSealed`: it stands where segments are; whether it was there when they were sealed, a check says. */
+export interface ListedAuditRow extends AuditRow {
+  isSealed: boolean
+}
 
 export async function viewAudit(
   deps: Deps,
   filter: AuditFilter,
   { limit, after }: CursorRequest,
-): Promise<CursorPage<AuditRow>> {
+): Promise<CursorPage<ListedAuditRow>> {
   const [beforeId] = after === null ? [] : parseCursor(after, CANONICAL_UUID)
   const rows = await listAudit(deps.pool, filter, {
     limit: limit + 1,
     beforeId: beforeId ?? null,
   })
-  return toCursorPage(rows, limit, (last) => toCursor(last.id))
+  const sealed = await readSealedRange(deps.pool)
+  const isSealed = ({ place }: AuditRow) =>
+    sealed !== null && BigInt(place) >= BigInt(sealed.from) && BigInt(place) < BigInt(sealed.to)
+  const listed = rows.map((row) => ({ ...row, isSealed: isSealed(row) }))
+  return toCursorPage(listed, limit, (last) => toCursor(last.id))
 }
 
 /** Leaves the one row of an auditor's read. */

@@ -2,7 +2,8 @@
 // service that works under a role of its own (store/app-role.ts) is not the owner, by intention: then the months
 // are named, for the owner to drop.
 
-import type { Db } from './db.ts'
+import type { Pool } from 'pg'
+import { type Db, inTransaction } from './db.ts'
 
 export interface OldMonth {
   name: string
@@ -26,21 +27,37 @@ export async function readOldMonths(db: Db, before: Date): Promise<readonly OldM
   })
 }
 
-/** Returns those that are gone. Those that another session is reading go the next time. */
-export async function dropMonths(db: Db, months: readonly OldMonth[]): Promise<readonly string[]> {
+/**
+ * Those of ours whose rows all belong to this segment or to one before it. Returns those that are gone; those that
+ * another session is reading go the next time.
+ */
+export async function dropMonths(
+  pool: Pool,
+  months: readonly OldMonth[],
+  through: number,
+): Promise<readonly string[]> {
   const dropped: string[] = []
   for (const { name, isOurs } of months) {
-    if (isOurs && (await dropMonth(db, name))) dropped.push(name)
+    if (isOurs && (await dropMonth(pool, name, through))) dropped.push(name)
   }
   return dropped
 }
 
-/** False when it is being read: waiting for the lock would hold up all who come after us. */
-async function dropMonth(db: Db, name: string): Promise<boolean> {
+/** False when it is being read, or has got a row since it was looked at: waiting would hold up all who come after us. */
+async function dropMonth(pool: Pool, name: string, through: number): Promise<boolean> {
   try {
-    // One string is one transaction.
-    await db.query(`set local lock_timeout = '200ms'; drop table ${name}`)
-    return true
+    return await inTransaction(pool, async (db) => {
+      await db.query(
+        `set local lock_timeout = '200ms'; lock table ${name} in access exclusive mode`,
+      )
+      const { rowCount } = await db.query(
+        `select from ${name} where place > 0
+           and place >= coalesce((select to_place from audit_segments where segment = $1), 0) limit 1`,
+        [through],
+      )
+      if (rowCount === 0) await db.query(`drop table ${name}`)
+      return rowCount === 0
+    })
   } catch (error) {
     if ((error as { code?: string }).code === '55P03') return false
     throw error

@@ -62,6 +62,17 @@ export async function readSegments(
   }))
 }
 
+/** Positions from the first segment's beginning to the last one's end; null: nothing is sealed. */
+export async function readSealedRange(db: Db): Promise<{ from: string; to: string } | null> {
+  const { rows } = await db.query<{ from_place: string | null; to_place: string | null }>({
+    name: 'read-sealed-range',
+    text: `select (select from_place from audit_segments order by segment limit 1)::text as from_place,
+             (select to_place from audit_segments order by segment desc limit 1)::text as to_place`,
+  })
+  const { from_place: from = null, to_place: to = null } = rows[0] ?? {}
+  return from === null || to === null ? null : { from, to }
+}
+
 /** The number of the first segment that was sealed at this instant or later; null: there is none. */
 export async function findSegmentSealedFrom(db: Db, from: Date): Promise<number | null> {
   const { rows } = await db.query<{ segment: number }>({
@@ -71,18 +82,6 @@ export async function findSegmentSealedFrom(db: Db, from: Date): Promise<number 
     values: [from],
   })
   return rows[0]?.segment ?? null
-}
-
-/** The last of the segments whose rows are gone, which are the first ones; 0: none has lost its rows. */
-export async function findLastDropped(db: Db): Promise<number> {
-  const { rows } = await db.query<{ segment: number }>({
-    name: 'find-last-dropped-segment',
-    text: `select coalesce(
-             (select segment - 1 from audit_segments where row_digests is not null
-              order by segment limit 1),
-             (select max(segment) from audit_segments), 0) as segment`,
-  })
-  return rows[0]?.segment ?? 0
 }
 
 function toSegment(row: SegmentRow): Segment {
@@ -125,6 +124,8 @@ export async function insertSegment(
 interface AuditRow {
   id: string
   at: Date
+  /** Beyond the milliseconds. We write none. */
+  microseconds: number
   actor: string
   action: string
   object: string
@@ -133,7 +134,8 @@ interface AuditRow {
   place: string
 }
 
-const ROW = 'id, at, actor, action, object, request_id, changes, place::text as place'
+const ROW = `id, at, extract(microsecond from at)::integer % 1000 as microseconds, actor, action, object,
+  request_id, changes, place::text as place`
 
 export interface Unsealed {
   /** Below this place nothing is added any more. */
@@ -173,6 +175,26 @@ export async function hasUnplacedRows(db: Db): Promise<boolean> {
     'select exists (select from audit where place = 0) as found',
   )
   return rows[0]?.found === true
+}
+
+/** A row below all segments, where no transaction writes; null: there is none. */
+export async function findRowBelow(db: Db): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    'select id from audit where place < 0 order by audit.place limit 1',
+  )
+  return rows[0]?.id ?? null
+}
+
+/** The newest of the rows from before the audit was sealed; null: there is none. */
+export async function findNewestUnplaced(db: Db): Promise<string | null> {
+  for (const stretch of await readStretches(db, 'audit')) {
+    // As text: in the order of ids all that was sealed since would be read first.
+    const { rows } = await db.query<{ id: string | null }>(
+      `select max(id::text collate "C") as id from audit where place = 0 and ${idsWithin(stretch, 'id')}`,
+    )
+    if (rows[0]?.id) return rows[0].id
+  }
+  return null
 }
 
 /** A row with a place that no transaction can have had yet; null: there is none. The highest place tells. */
@@ -218,7 +240,7 @@ function inOrder(one: AuditRow, other: AuditRow): number {
 function toSealedRow(row: AuditRow): SealedRow {
   return {
     id: row.id,
-    at: row.at.toISOString(),
+    at: `${row.at.toISOString()}${row.microseconds === 0 ? '' : `+${row.microseconds}µs`}`,
     actor: row.actor,
     action: row.action,
     object: row.object,
@@ -228,10 +250,14 @@ function toSealedRow(row: AuditRow): SealedRow {
   }
 }
 
-/** A text that is no JSON was never written by us: it stays what it is, and is found. */
+/**
+ * A text that is no JSON, or in another spelling, such as with a member twice, was never written by us: it stays what it
+ * is, and is found.
+ */
 function parseChanges(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const changes: unknown = JSON.parse(text)
+    return JSON.stringify(changes) === text ? changes : text
   } catch {
     return text
   }

@@ -30,6 +30,8 @@ export interface AuditEntry {
 
 export interface AuditRow extends AuditEntry {
   id: string
+  /** Where it stands in the order of commit. */
+  place: string
 }
 
 export interface AuditFilter {
@@ -142,7 +144,7 @@ export async function listAudit(
     if (found.length >= page.limit) break
     values[0] = page.limit - found.length
     const { rows } = await db.query<StoredRow>({
-      text: `select id, at, actor, action, object, request_id, changes from audit
+      text: `select id, at, actor, action, object, request_id, changes, place::text from audit
              where ${[...conditions, idsWithin(stretch, 'id')].join(' and ')}
              order by id desc limit $1`,
       values,

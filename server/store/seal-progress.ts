@@ -1,5 +1,6 @@
 // How far sealing has come, and what an operator's last verification has found: one row.
 
+import type { Verdict } from '../core/audit-finding.ts'
 import type { Db } from './db.ts'
 
 export interface SealProgress {
@@ -14,7 +15,8 @@ export interface Verification {
   at: Date
   from: number
   to: number
-  /** In JSON; null: all was as it was sealed. */
+  verdict: Verdict
+  /** In JSON; null: there is none. */
   finding: string | null
 }
 
@@ -34,10 +36,11 @@ export async function readSealProgress(db: Db): Promise<SealProgress> {
     verified_at: Date | null
     verified_from: number | null
     verified_to: number | null
+    verdict: Verdict | null
     finding: string | null
   }>({
     name: 'read-seal-progress',
-    text: `select sealed_through, head_told_at, verified_at, verified_from, verified_to, finding
+    text: `select sealed_through, head_told_at, verified_at, verified_from, verified_to, verdict, finding
            from audit_seal_progress`,
   })
   const [row] = rows
@@ -46,12 +49,14 @@ export async function readSealProgress(db: Db): Promise<SealProgress> {
     sealedThrough: toDate(row.sealed_through),
     headToldAt: toDate(row.head_told_at),
     verification:
-      row.verified_at === null
+      row.verified_at === null || row.verdict === null
         ? null
         : {
             at: row.verified_at,
             from: row.verified_from ?? 1,
             to: row.verified_to ?? 0,
+            // A process of the version before may have written the finding, and no verdict.
+            verdict: row.finding === null ? row.verdict : 'invalid',
             finding: row.finding,
           },
   }
@@ -66,8 +71,14 @@ export async function saveVerification(db: Db, verification: Verification): Prom
   await db.query({
     name: 'save-verification',
     text: `update audit_seal_progress
-           set verified_at = $1, verified_from = $2, verified_to = $3, finding = $4`,
-    values: [verification.at, verification.from, verification.to, verification.finding],
+           set verified_at = $1, verified_from = $2, verified_to = $3, verdict = $4, finding = $5`,
+    values: [
+      verification.at,
+      verification.from,
+      verification.to,
+      verification.verdict,
+      verification.finding,
+    ],
   })
 }
 

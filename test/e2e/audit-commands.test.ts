@@ -20,7 +20,7 @@ test('an auditor saves a head, exports and verifies; what is altered is named', 
   t.after(() => rm(dir, { recursive: true }))
   const { key } = await createOperatorKey(deps, { name: 'ada', role: 'auditor' })
   const trail = { operator: { actor: 'operator', role: 'admin' as const }, requestId: deps.newId() }
-  for (const name of ['One', 'Two', 'Three']) {
+  for (const name of ['One', 'Two', 'line\u2028sep']) {
     await onboardClient(deps, name, toAudit(deps, trail, 'client.create'))
   }
   const env = { PAYBELL_URL: paybell.baseUrl, PAYBELL_OPERATOR_KEY: key }
@@ -39,7 +39,10 @@ test('an auditor saves a head, exports and verifies; what is altered is named', 
 
   const kept = ['--keys', file('keys.json'), '--head', file('head.json')]
   const live = await callCommand(['audit', 'verify', ...kept], { env })
-  assert.match(live.stdout, /^All \d+ rows in \d+ segments? \(1 to \d+\) are as they were sealed/)
+  assert.match(
+    live.stdout,
+    /^valid: all \d+ rows in \d+ segments? \(1 to \d+\) are as they were sealed/,
+  )
   // A file needs neither a service nor a key.
   const offline = await callCommand(['audit', 'verify', file('audit.ndjson'), ...kept])
   assert.equal(offline.code, 0, offline.stderr)
@@ -63,12 +66,13 @@ test('an auditor saves a head, exports and verifies; what is altered is named', 
   const cut = altered.split('\n').slice(0, 1).join('\n')
   writeFileSync(file('cut.ndjson'), cut)
   const missing = await callCommand(['audit', 'verify', file('cut.ndjson'), ...kept])
-  assert.match(missing.stdout, /^head-missing: The chain ends at segment 0/)
+  assert.equal(missing.code, 1)
+  assert.match(missing.stdout, /^row-added: Row .* stands after the last segment/)
   const guards = `alter table audit disable trigger user; ${await guardsOf(paybell.pool)}`
   await paybell.pool.query(`${guards}; delete from audit where actor = 'operator'`)
   const gone = await callCommand(['audit', 'verify', '--database', '--json'], { env: database })
   assert.equal(gone.code, 1)
-  assert.equal(JSON.parse(gone.stdout).valid, false)
+  assert.equal(JSON.parse(gone.stdout).verdict, 'invalid')
 })
 
 async function guardsOf(pool: { query(sql: string): Promise<{ rows: { name: string }[] }> }) {

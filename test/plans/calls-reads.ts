@@ -7,13 +7,16 @@ import { FEED_START } from '../../server/core/feed-cursor.ts'
 import { noticePolicy } from '../../server/core/notice.ts'
 import { listAccounts } from '../../server/store/accounts.ts'
 import { listAudit } from '../../server/store/audit.ts'
+import { readLastDrop } from '../../server/store/audit-segment-retention.ts'
 import {
   findImpossibleRow,
-  findLastDropped,
+  findNewestUnplaced,
+  findRowBelow,
   findSegmentSealedFrom,
   hasUnplacedRows,
   readOldestUnsealed,
   readPlacedRows,
+  readSealedRange,
   readSealHead,
   readSegments,
   readUnsealed,
@@ -322,7 +325,10 @@ async function seals(recorder: Recorder, { now }: Sample): Promise<void> {
   await recorder.record('', () => readSealHead(pool))
   await recorder.record('', () => readSegments(pool, 0, 20))
   await recorder.record('', () => findSegmentSealedFrom(pool, now))
-  await recorder.record('', () => findLastDropped(pool))
+  await recorder.record('', () => findNewestUnplaced(pool))
+  await recorder.record('', () => findRowBelow(pool))
+  await recorder.record('', () => readSealedRange(pool))
+  await recorder.record('', () => readLastDrop(pool))
   await recorder.record('', () => hasUnplacedRows(pool))
   await recorder.record('', () => readUnsealed(pool, '0', 10_001))
   await recorder.record('', () => readOldestUnsealed(pool, '30900'))

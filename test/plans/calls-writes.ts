@@ -8,7 +8,7 @@ import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts
 import {
   findLastSegmentOf,
   forgetRowDigests,
-  isRowSealed,
+  insertDrop,
 } from '../../server/store/audit-segment-retention.ts'
 import { beginSealRound, insertSegment } from '../../server/store/audit-segments.ts'
 import {
@@ -363,11 +363,12 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   }
   await recorder.record('', () => beginSealRound(pool, now, 50_000))
   await recorder.record('', () => insertSegment(pool, segment, Buffer.alloc(32)))
-  await recorder.record('', () => findLastSegmentOf(pool, new Date(now.getTime() - 9 * DAY_MS)))
-  await recorder.record('', () => isRowSealed(pool, NEW))
+  await recorder.record('', () => findLastSegmentOf(pool, new Date(now.getTime() - 9 * DAY_MS), 0))
+  const drop = { through: 1, jws: 'x' }
+  await recorder.record('', () => insertDrop(pool, drop))
   await recorder.record('', () => forgetRowDigests(pool, 1))
   await recorder.record('', () => saveSealedThrough(pool, now))
-  const verification = { at: now, from: 1, to: 2, finding: null }
+  const verification = { at: now, from: 1, to: 2, verdict: 'valid' as const, finding: null }
   await recorder.record('', () => saveVerification(pool, verification))
   await recorder.record('', () => saveHeadTold(pool, now))
   await recorder.record('', () => countExhausted(pool, 200, now))

@@ -3,6 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Pool } from 'pg'
+import { DROP_TYPE, type DropClaims, type Segment } from '../../server/core/audit-seal.ts'
+import { DAY_MS } from '../../server/core/backoff.ts'
 import { sealAudit } from '../../server/operations/seal-audit.ts'
 import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
 import { cloneDatabase } from './database.ts'
@@ -58,4 +60,25 @@ async function sealAll(server: TestServer, pool: Pool, rowsMax?: number): Promis
     )
     return rows.length === 0
   })
+}
+
+/** Statements after the guards are gone. Whoever owns the tables can do this. */
+export async function asOwner(pool: Pool, ...statements: string[]): Promise<void> {
+  const { rows } = await pool.query(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit'::regclass
+     union all select 'audit' union all select 'audit_segments'`,
+  )
+  const guards = rows.map(({ name }) => `alter table ${name} disable trigger user`)
+  await pool.query([...guards, ...statements].join(';'))
+}
+
+/** A drop through this segment as the service would sign it when it is old enough. */
+export function signDrop(
+  { deps }: Pick<SealedAudit, 'deps'>,
+  { segment, digest, sealedAt }: Segment,
+  claims: Partial<DropClaims> = {},
+): Promise<string> {
+  const droppedAt = new Date(Date.parse(sealedAt) + 31 * DAY_MS).toISOString()
+  const drop = { through: segment, digest, sealedAt, head: segment, retentionDays: 30, droppedAt }
+  return deps.webhookKeys.signStatement(DROP_TYPE, { ...drop, ...claims })
 }

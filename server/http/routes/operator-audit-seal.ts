@@ -1,7 +1,7 @@
 // The seals of the audit: its head, an export with the segments in line, and a check of what the database holds.
 
 import { Readable } from 'node:stream'
-import type { Finding } from '../../core/audit-check.ts'
+import { type Finding, VERDICTS, type Verdict, verdictOf } from '../../core/audit-finding.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { verifyAudit } from '../../operations/verify-audit.ts'
 import { exportAudit, viewSealHead } from '../../operations/view-audit-seal.ts'
@@ -35,6 +35,13 @@ export const FindingSchema = Type.Object({
   detail: Type.String(),
 })
 
+const VerdictSchema = Type.Unsafe<Verdict>({
+  type: 'string',
+  enum: [...VERDICTS],
+  description:
+    '`valid`: every row of every segment is as it was sealed. `partial`: all that is there is, and the rest was dropped by retention, under a drop that the service has signed. `invalid`: see `finding`.',
+})
+
 export const SealHeadSchema = Type.Object(
   {
     ...SEGMENT,
@@ -43,6 +50,7 @@ export const SealHeadSchema = Type.Object(
       at: string
       from: number
       to: number
+      verdict: Verdict
       finding: Finding | null
     } | null>({
       type: ['object', 'null'],
@@ -51,6 +59,7 @@ export const SealHeadSchema = Type.Object(
         at: { type: 'string', format: 'date-time' },
         from: { type: 'integer', description: 'The first segment that was checked.' },
         to: { type: 'integer', description: 'The last one.' },
+        verdict: VerdictSchema,
         finding: { anyOf: [FindingSchema, { type: 'null' }] },
       },
     }),
@@ -74,10 +83,22 @@ export const SealHeadSchema = Type.Object(
 )
 
 export const VerifiedAuditSchema = Type.Object({
-  valid: Type.Boolean({ description: 'What was looked at in this call is as it was sealed.' }),
+  verdict: VerdictSchema,
+  valid: Type.Boolean({
+    description:
+      'The verdict is `valid`: all rows of what was looked at in this call are as they were sealed.',
+  }),
   finding: Type.Unsafe<Finding | null>({ anyOf: [FindingSchema, { type: 'null' }] }),
-  rows: Type.Integer(),
+  rows: Type.Integer({ description: 'Rows that were held against a signed digest in this call.' }),
   segments: Type.Integer(),
+  dropped: Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }), {
+    description:
+      'Segments, the first and the last of each span, whose rows were dropped, wholly or in part.',
+  }),
+  remarks: Type.Array(Type.String(), {
+    description:
+      'What is no finding, but should be known, such as times of a clock that was wrong.',
+  }),
   last: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
   next: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
@@ -116,6 +137,7 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
             at: verification.at.toISOString(),
             from: verification.from,
             to: verification.to,
+            verdict: verification.verdict,
             finding: verification.finding === null ? null : JSON.parse(verification.finding),
           },
         }
@@ -130,7 +152,7 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
         operationId: 'exportAudit',
         summary: 'Export the audit with its seals',
         description:
-          'NDJSON: the rows of a segment in the order of commit, then the segment. Whole segments, from the first that was sealed at `from` or later to the first that was sealed at `to` or later; without them, everything that is sealed. `paybell audit verify` checks the file.',
+          'NDJSON: the rows of a segment in the order of commit, then the segment; a line `{"drop": …}`, signed, before segments whose rows retention has dropped. Whole segments, from the first that was sealed at `from` or later to the first that was sealed at `to` or later; without them, everything that is sealed. `paybell audit verify` checks the file.',
         querystring: Type.Object({ from: Type.Optional(Instant), to: Type.Optional(Instant) }),
         response: {
           200: Type.Unsafe<unknown>({
@@ -165,7 +187,7 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
         operationId: 'verifyAudit',
         summary: 'Recompute the audit in the database',
         description:
-          'Names the first row that was changed, added or removed since it was sealed. About 100,000 rows a call: send `next` as `after` until it is null. The service checks itself here, with the keys of its own database; `paybell audit verify` with keys and a head that you keep elsewhere proves more.',
+          'Names the first row that was changed, added or removed since it was sealed, and the segments whose rows were dropped. About 100,000 rows a call: send `next` as `after` until it is null. The service checks itself here, with the keys of its own database; `paybell audit verify` with keys and a head that you keep elsewhere proves more.',
         body: Type.Object(
           { after: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 })) },
           { examples: [{ after: 0 }] },
@@ -179,8 +201,10 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
         const audit = auditOf(deps, request, 'audit.verify')
         const portion = await verifyAudit(deps, request.body.after ?? 0, audit)
         const { finding, checked, next } = portion
-        const { rows, segments, last } = checked
-        return { valid: finding === null, finding, rows, segments, last, next }
+        const { rows, segments, dropped, remarks, last } = checked
+        const verdict = verdictOf(portion)
+        const counts = { rows, segments, dropped: [...dropped], remarks: [...remarks], last, next }
+        return { verdict, valid: verdict === 'valid', finding, ...counts }
       },
     })
   }

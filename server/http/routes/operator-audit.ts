@@ -1,7 +1,7 @@
 // /operator/v1/audit: who did what, and when. Read only.
 
 import type { Deps } from '../../operations/parts/deps.ts'
-import { type AuditRow, viewAudit } from '../../operations/view-audit.ts'
+import { type ListedAuditRow, viewAudit } from '../../operations/view-audit.ts'
 import { noteAuditorRead } from '../audit.ts'
 import { CursorQuery, toCursorRequest } from '../cursor.ts'
 import { readPeriod } from '../period.ts'
@@ -26,6 +26,10 @@ export const AuditItem = Type.Object(
     action: Type.String(),
     object: Type.String(),
     requestId: Type.String({ format: 'uuid', description: '`X-Request-Id` of the call.' }),
+    sealed: Type.Boolean({
+      description:
+        'false: it is in no segment, and nothing proves it. What was audited in the last minute is sealed next; a row that stays so is from before the audit was sealed, or was put there by someone else.',
+    }),
     changes: Type.Optional(
       Type.Array(AuditChangeSchema, {
         description:
@@ -42,6 +46,7 @@ export const AuditItem = Type.Object(
         action: 'client.create',
         object: 'client:01a1dd3c-57d6-7001-9e6f-60de241483ec',
         requestId: '5b9d1f0a-2f5e-4f6c-9a43-6a0f2c7d8e11',
+        sealed: true,
         changes: [{ field: 'name', before: null, after: 'Northwind Traders' }],
       },
     ],
@@ -102,8 +107,8 @@ function toInstant(ms: number | null): Date | undefined {
   return ms === null ? undefined : new Date(ms)
 }
 
-function toAuditItem(row: AuditRow) {
-  const { id, at, actor, action, object, requestId, changes } = row
-  const item = { id, at: at.toISOString(), actor, action, object, requestId }
+function toAuditItem(row: ListedAuditRow) {
+  const { id, at, actor, action, object, requestId, changes, isSealed } = row
+  const item = { id, at: at.toISOString(), actor, action, object, requestId, sealed: isSealed }
   return changes === undefined ? item : { ...item, changes: [...changes] }
 }

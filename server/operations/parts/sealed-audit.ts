@@ -1,6 +1,7 @@
 // The sealed audit as it is read: segments in order, each with what lies in the table between its bounds now.
 
 import type { ListedSegment, SealedRow } from '../../core/audit-seal.ts'
+import { readLastDrop } from '../../store/audit-segment-retention.ts'
 import { readPlacedRows, readSegments } from '../../store/audit-segments.ts'
 import type { Deps } from './deps.ts'
 
@@ -14,40 +15,49 @@ export interface SegmentWithRows {
   rows: readonly SealedRow[]
 }
 
+/** A signed drop comes before the segments that it excuses. */
+export type SealedItem = { drop: string; through: number } | SegmentWithRows
+
 /** Segments after this number, until the end or until the caller has enough. */
 export async function* readSealedAudit(
   deps: Pick<Deps, 'pool'>,
   after: number,
-): AsyncGenerator<SegmentWithRows> {
+): AsyncGenerator<SealedItem> {
   let last = after
+  let known = ''
   while (true) {
     const segments = await readSegments(deps.pool, last, SEGMENTS_AT_ONCE)
     if (segments.length === 0) return
-    for (const portion of toPortions(segments)) yield* readPortion(deps, portion)
+    for (const portion of toPortions(segments)) {
+      const read = await readPortion(deps, portion)
+      // After the rows: a drop is committed before they go, so what was not found is covered by one that is.
+      const drop = await readLastDrop(deps.pool)
+      if (drop !== null && drop.jws !== known && drop.through >= (portion[0]?.segment ?? 0)) {
+        known = drop.jws
+        yield { drop: drop.jws, through: drop.through }
+      }
+      yield* read
+    }
     last = segments.at(-1)?.segment as number
   }
 }
 
-async function* readPortion(
+/** With all rows that lie there, whether or not their list is. */
+async function readPortion(
   deps: Pick<Deps, 'pool'>,
   segments: readonly ListedSegment[],
-): AsyncGenerator<SegmentWithRows> {
-  const kept = segments.filter(({ rows }) => rows !== undefined)
-  const count = kept.reduce((sum, segment) => sum + segment.count, 0)
-  const [first, last] = [kept[0], kept.at(-1)]
-  const rows =
-    first && last
-      ? await readPlacedRows(deps.pool, first.from, last.to, count + ADDED_ROWS_MAX)
-      : []
+): Promise<readonly SegmentWithRows[]> {
+  const count = segments.reduce((sum, segment) => sum + segment.count, 0)
+  const { from } = segments[0] as ListedSegment
+  const { to } = segments.at(-1) as ListedSegment
+  const rows = await readPlacedRows(deps.pool, from, to, count + ADDED_ROWS_MAX)
   let at = 0
-  for (const segment of segments) {
+  return segments.map((segment) => {
     const begin = at
-    const to = BigInt(segment.to)
-    if (segment.rows !== undefined) {
-      while (at < rows.length && BigInt(rows[at]?.position as string) < to) at++
-    }
-    yield { segment, rows: rows.slice(begin, at) }
-  }
+    const end = BigInt(segment.to)
+    while (at < rows.length && BigInt(rows[at]?.position as string) < end) at++
+    return { segment, rows: rows.slice(begin, at) }
+  })
 }
 
 function toPortions(segments: readonly ListedSegment[]): ListedSegment[][] {

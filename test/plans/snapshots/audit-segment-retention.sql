@@ -5,72 +5,73 @@
 --   explain execute "name"(null, null, …);
 
 -- audit-segment-retention.findLastSegmentOf: planned each time
-prepare "audit-segment-retention.findLastSegmentOf" (timestamp with time zone, uuid) as
-  with usual as (
-    select coalesce(max(segment), 0) as segment from audit_segments where sealed_at < $1
-  ), late as (
-    select max(a.place) as place from audit a
-    where a.id < $2::uuid
-    and a.place >= coalesce((select to_place from audit_segments s join usual using (segment)), 0)
-  )
-  select nullif(greatest(usual.segment, (select s.segment from audit_segments s
-        where s.from_place <= late.place order by s.segment desc limit 1)), 0) as last
-  from usual, late;
+prepare "audit-segment-retention.findLastSegmentOf" (uuid, bigint) as
+  with last as (select max(place) as place from audit where id < $1::uuid and place > 0
+    and place >= coalesce((select to_place from audit_segments where segment = $2), 0))
+  select last.place::text, s.segment, s.digest, s.sealed_at from last
+  left join lateral (select segment, digest, sealed_at, to_place from audit_segments
+    where from_place <= last.place order by segment desc limit 1) s
+  on s.to_place > last.place;
 --   for values given: full, never analyzed
---     Nested Loop
---       CTE usual: Result
---         InitPlan 1: Limit
---           Index Scan audit_segments by audit_segments_pkey filter (sealed_at)
---       CTE Scan usual
+--     Nested Loop left
 --       Aggregate
---         InitPlan 4: Nested Loop with a join filter
---           Index Scan audit_segments by audit_segments_pkey
---           CTE Scan usual
+--         InitPlan 1: Index Scan audit_segments by audit_segments_pkey (segment)
 --         Append
 --           Bitmap Heap Scan audit_<day> filter (place)
 --             Bitmap Index Scan audit_<day> by audit_pkey (id)
 --           … 2 alike
 --           Index Scan audit_<day> by audit_pkey (id) filter (place)
---       SubPlan 3: Limit
---         Index Scan audit_segments by audit_segments_pkey filter (from_place)
+--       Subquery Scan
+--         Limit
+--           Index Scan audit_segments by audit_segments_pkey filter (from_place)
 --   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop
---       CTE usual: Result
---         InitPlan 1: Limit
---           Index Scan audit_segments by audit_segments_pkey filter (sealed_at)
---       CTE Scan usual
+--     Nested Loop left
 --       Aggregate
---         InitPlan 4: Nested Loop with a join filter
---           Index Scan audit_segments by audit_segments_pkey
---           CTE Scan usual
+--         InitPlan 1: Index Scan audit_segments by audit_segments_pkey (segment)
 --         Append
 --           Bitmap Heap Scan audit_<day> filter (id)
 --             Bitmap Index Scan audit_<day> by audit_by_place (place)
 --           Index Scan audit_<day> by audit_pkey (id) filter (place)
 --           … 2 alike
---       SubPlan 3: Limit
---         Index Scan audit_segments by audit_segments_pkey filter (from_place)
+--       Subquery Scan
+--         Limit
+--           Index Scan audit_segments by audit_segments_pkey filter (from_place)
 
--- audit-segment-retention.forgetRowDigests: kept as forget-row-digests
+-- audit-segment-retention.forgetRowDigests: planned each time
 prepare "audit-segment-retention.forgetRowDigests" (bigint) as
-  update audit_segments set row_digests = null
-  where segment <= $1 and row_digests is not null;
+  with left_over as (
+    select min(place) as place from audit
+    where place >= (select from_place from audit_segments where row_digests is not null
+      order by segment limit 1)
+    and place < (select to_place from audit_segments where segment = $1)
+  )
+  update audit_segments s set row_digests = null from left_over
+  where s.segment <= $1 and s.row_digests is not null
+  and (left_over.place is null or s.to_place <= left_over.place);
 --   always
 --     Update audit_segments
---       Index Scan audit_segments by audit_segments_pkey (segment) filter (row_digests)
+--       Nested Loop with a join filter
+--         Index Scan audit_segments by audit_segments_pkey (segment) filter (row_digests)
+--         Subquery Scan
+--           Aggregate
+--             InitPlan 1: Limit
+--               Index Scan audit_segments by audit_segments_pkey filter (row_digests)
+--             InitPlan 2: Index Scan audit_segments by audit_segments_pkey (segment)
+--             Append
+--               Bitmap Heap Scan audit_<day>
+--                 Bitmap Index Scan audit_<day> by audit_by_place (place)
+--               … 5 alike
 
--- audit-segment-retention.isRowSealed: kept as is-audit-row-sealed
-prepare "audit-segment-retention.isRowSealed" (uuid) as
-  select place < coalesce((select to_place from audit_segments
-      order by segment desc limit 1), 0) as is_sealed
-  from audit where id = $1;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Append
---       InitPlan 1: Limit
---         Index Scan audit_segments by audit_segments_pkey
---       Index Scan audit_<day> by audit_pkey (id)
---       … 5 alike
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Index Scan audit_<day> by audit_pkey (id)
---       InitPlan 1: Limit
---         Index Scan audit_segments by audit_segments_pkey
+-- audit-segment-retention.insertDrop: kept as insert-audit-drop
+prepare "audit-segment-retention.insertDrop" (bigint, text) as
+  insert into audit_drops (through, jws) values ($1, $2);
+--   always
+--     Insert audit_drops
+--       Result
+
+-- audit-segment-retention.readLastDrop: kept as read-last-audit-drop
+prepare "audit-segment-retention.readLastDrop" as
+  select through, jws from audit_drops order by through desc limit 1;
+--   always
+--     Limit
+--       Index Scan audit_drops by audit_drops_pkey

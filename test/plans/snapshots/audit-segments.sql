@@ -22,19 +22,26 @@ prepare "audit-segments.findImpossibleRow" (bigint) as
 --             Bitmap Index Scan audit_<day> by audit_by_place (place)
 --           … 5 alike
 
--- audit-segments.findLastDropped: kept as find-last-dropped-segment
-prepare "audit-segments.findLastDropped" as
-  select coalesce(
-    (select segment - 1 from audit_segments where row_digests is not null
-      order by segment limit 1),
-    (select max(segment) from audit_segments), 0) as segment;
+-- audit-segments.findNewestUnplaced: planned each time
+prepare "audit-segments.findNewestUnplaced" as
+  select max(id::text collate "C") as id from audit where place = 0 and true;
 --   always
---     Result
---       InitPlan 1: Limit
---         Index Scan audit_segments by audit_segments_pkey filter (row_digests)
---       InitPlan 3: Result
---         InitPlan 2: Limit
---           Index Only Scan audit_segments by audit_segments_pkey
+--     Aggregate
+--       Append
+--         Bitmap Heap Scan audit_<day>
+--           Bitmap Index Scan audit_<day> by audit_by_place (place)
+--         … 5 alike
+
+-- audit-segments.findRowBelow: planned each time
+prepare "audit-segments.findRowBelow" as
+  select id from audit where place < 0 order by audit.place limit 1;
+--   always
+--     Limit
+--       Sort on audit.place
+--         Append
+--           Bitmap Heap Scan audit_<day>
+--             Bitmap Index Scan audit_<day> by audit_by_place (place)
+--           … 5 alike
 
 -- audit-segments.findSegmentSealedFrom: kept as find-segment-sealed-from
 prepare "audit-segments.findSegmentSealedFrom" (timestamp with time zone) as
@@ -77,7 +84,8 @@ prepare "audit-segments.readOldestUnsealed" (bigint) as
 
 -- audit-segments.readPlacedRows: planned each time
 prepare "audit-segments.readPlacedRows" (bigint, bigint, bigint) as
-  select id, at, actor, action, object, request_id, changes, place::text as place from audit
+  select id, at, extract(microsecond from at)::integer % 1000 as microseconds, actor, action, object,
+  request_id, changes, place::text as place from audit
   where audit.place >= $1::bigint and audit.place < $2::bigint
   and true
   order by audit.place, id limit $3;
@@ -95,6 +103,17 @@ prepare "audit-segments.readSealHead" as
 --   always
 --     Limit
 --       Index Scan audit_segments by audit_segments_pkey
+
+-- audit-segments.readSealedRange: kept as read-sealed-range
+prepare "audit-segments.readSealedRange" as
+  select (select from_place from audit_segments order by segment limit 1)::text as from_place,
+  (select to_place from audit_segments order by segment desc limit 1)::text as to_place;
+--   always
+--     Result
+--       InitPlan 1: Limit
+--         Index Scan audit_segments by audit_segments_pkey
+--       InitPlan 2: Limit
+--         Index Scan audit_segments by audit_segments_pkey
 
 -- audit-segments.readSegments: kept as read-segments
 prepare "audit-segments.readSegments" (bigint, bigint) as

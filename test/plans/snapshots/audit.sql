@@ -33,7 +33,7 @@ prepare "audit.insertAuditWithChanges" (uuid, timestamp with time zone, text, te
 
 -- audit.listAudit by action: planned each time
 prepare "audit.listAudit by action" (bigint, text, uuid) as
-  select id, at, actor, action, object, request_id, changes from audit
+  select id, at, actor, action, object, request_id, changes, place::text from audit
   where action = $2 and id < $3::uuid and true
   order by id desc limit $1;
 --   always
@@ -42,7 +42,7 @@ prepare "audit.listAudit by action" (bigint, text, uuid) as
 
 -- audit.listAudit by actor: planned each time
 prepare "audit.listAudit by actor" (bigint, text, uuid) as
-  select id, at, actor, action, object, request_id, changes from audit
+  select id, at, actor, action, object, request_id, changes, place::text from audit
   where actor = $2 and id < $3::uuid and true
   order by id desc limit $1;
 --   always
@@ -51,7 +51,7 @@ prepare "audit.listAudit by actor" (bigint, text, uuid) as
 
 -- audit.listAudit by object: planned each time
 prepare "audit.listAudit by object" (bigint, text, uuid) as
-  select id, at, actor, action, object, request_id, changes from audit
+  select id, at, actor, action, object, request_id, changes, place::text from audit
   where object = $2 and id < $3::uuid and true
   order by id desc limit $1;
 --   always
@@ -60,7 +60,7 @@ prepare "audit.listAudit by object" (bigint, text, uuid) as
 
 -- audit.listAudit of a time: planned each time
 prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
-  select id, at, actor, action, object, request_id, changes from audit
+  select id, at, actor, action, object, request_id, changes, place::text from audit
   where id >= $2::uuid and id < $3::uuid and id < $4::uuid and true
   order by id desc limit $1;
 --   always
@@ -70,7 +70,7 @@ prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
 
 -- audit.listAudit of all: planned each time
 prepare "audit.listAudit of all" (bigint) as
-  select id, at, actor, action, object, request_id, changes from audit
+  select id, at, actor, action, object, request_id, changes, place::text from audit
   where true
   order by id desc limit $1;
 --   always
@@ -81,7 +81,7 @@ prepare "audit.listAudit of all" (bigint) as
 
 -- audit.listAudit without payments: planned each time
 prepare "audit.listAudit without payments" (bigint, uuid) as
-  select id, at, actor, action, object, request_id, changes from audit
+  select id, at, actor, action, object, request_id, changes, place::text from audit
   where id < $2::uuid and action not in ('payment.put', 'payment.batch') and true
   order by id desc limit $1;
 --   always

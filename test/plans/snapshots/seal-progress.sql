@@ -6,7 +6,7 @@
 
 -- seal-progress.readSealProgress: kept as read-seal-progress
 prepare "seal-progress.readSealProgress" as
-  select sealed_through, head_told_at, verified_at, verified_from, verified_to, finding
+  select sealed_through, head_told_at, verified_at, verified_from, verified_to, verdict, finding
   from audit_seal_progress;
 --   always
 --     Seq Scan audit_seal_progress
@@ -26,9 +26,9 @@ prepare "seal-progress.saveSealedThrough" (timestamp with time zone) as
 --       Seq Scan audit_seal_progress
 
 -- seal-progress.saveVerification: kept as save-verification
-prepare "seal-progress.saveVerification" (timestamp with time zone, bigint, bigint, text) as
+prepare "seal-progress.saveVerification" (timestamp with time zone, bigint, bigint, text, text) as
   update audit_seal_progress
-  set verified_at = $1, verified_from = $2, verified_to = $3, finding = $4;
+  set verified_at = $1, verified_from = $2, verified_to = $3, verdict = $4, finding = $5;
 --   always
 --     Update audit_seal_progress
 --       Seq Scan audit_seal_progress

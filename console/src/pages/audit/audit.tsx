@@ -26,7 +26,14 @@ const PAGES_OF: Readonly<Record<string, string>> = {
 }
 
 const COLUMNS: readonly Column<AuditItem>[] = [
-  { head: 'Time', cell: ({ at }) => <Time at={at} /> },
+  {
+    head: 'Time',
+    cell: ({ at, sealed }) => (
+      <>
+        <Time at={at} /> {sealed ? null : <span className="muted">not sealed</span>}
+      </>
+    ),
+  },
   { head: 'Actor', cell: ({ actor }) => <span className="break">{actor}</span> },
   { head: 'Action', cell: ({ action }) => <code className="nowrap">{action}</code> },
   { head: 'Object', cell: ({ object }) => <ObjectLink object={object} /> },

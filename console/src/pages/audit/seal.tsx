@@ -46,7 +46,8 @@ function Shown({ head }: { head: AuditHead }) {
             'Last verified',
             verification ? (
               <span key="verified">
-                <Time at={verification.at} />, segments {verification.from} to {verification.to}
+                <Time at={verification.at} />, segments {verification.from} to {verification.to}:{' '}
+                {verification.verdict}
               </span>
             ) : (
               'never'
@@ -76,9 +77,9 @@ function Verify() {
           Segment {reached}
         </span>
       ) : null}
-      {verify.data?.valid && !verify.isPending ? (
+      {verify.data && !verify.isPending ? (
         <span className="muted" role="status">
-          All as it was sealed
+          {SAID[verify.data.verdict]}
         </span>
       ) : null}
       {verify.error ? <Problem problem={verify.error} /> : null}
@@ -89,11 +90,22 @@ function Verify() {
   )
 }
 
-/** Portion by portion, until the head or the first finding. */
+/** Invalid: the finding is shown below, with the head. */
+const SAID: Readonly<Record<VerifiedAudit['verdict'], string>> = {
+  valid: 'All as it was sealed',
+  partial: 'What is there is as it was sealed; retention has dropped the rest',
+  invalid: '',
+}
+
+/** Portion by portion, until the head or the first finding. Rows that one portion lacks are lacking in all of it. */
 async function verifyAll(onReached: (segment: number) => void): Promise<VerifiedAudit> {
+  let isPartial = false
   for (let after = 0; ; ) {
     const portion = await api.post<VerifiedAudit>(`${AUDIT}/verify`, { after })
-    if (portion.next === null) return portion
+    isPartial ||= portion.verdict === 'partial'
+    if (portion.next === null) {
+      return isPartial && portion.valid ? { ...portion, verdict: 'partial', valid: false } : portion
+    }
     after = portion.next
     onReached(after)
   }
