@@ -1,9 +1,11 @@
 // Cells that answer as a test says, and the route before them: for what the route does by itself. They give no entry of
-// the directory, so the ids alone say where a request goes.
+// the directory, so the ids alone say where a request goes, unless a test has them sign one.
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { CompactSign, exportJWK, generateKeyPair } from 'jose'
+import { ENTRY_TYPE } from '../../server/core/cell-directory.ts'
 import type { Owner } from './owner.ts'
 
 export interface FakeRequest {
@@ -28,12 +30,17 @@ export interface FakeCell {
 export async function startFakeCell(
   t: Owner,
   answer: (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>,
+  /** What its entry says at this moment. */
+  entryOf?: () => object,
 ): Promise<FakeCell> {
   const received: FakeRequest[] = []
+  const signed = entryOf === undefined ? null : await createSigner(entryOf)
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
+    const own = await signed?.(path)
+    if (own !== undefined) return void response.end(JSON.stringify(own))
     if (path === '/operator/v1/cells') return void response.writeHead(404).end()
     const asked = { method, path, headers, body: Buffer.concat(chunks).toString() }
     received.push(asked)
@@ -51,6 +58,21 @@ export async function startFakeCell(
   })
   const { port } = server.address() as AddressInfo
   return { baseUrl: `http://127.0.0.1:${port}`, received }
+}
+
+/** Answers the route's own two questions, under a key of the cell. */
+async function createSigner(entryOf: () => object) {
+  const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' })
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'own', alg: 'EdDSA', use: 'sig' }
+  return async (path: string): Promise<object | undefined> => {
+    if (path === '/.well-known/webhook-keys.json') return { keys: [jwk] }
+    if (path !== '/operator/v1/cells') return undefined
+    const bytes = Buffer.from(JSON.stringify(entryOf()))
+    const entry = await new CompactSign(bytes)
+      .setProtectedHeader({ alg: 'EdDSA', typ: ENTRY_TYPE, kid: 'own' })
+      .sign(privateKey)
+    return { items: [{ entry }] }
+  }
 }
 
 /** The header of a token that names a client, and that no one has signed. */
