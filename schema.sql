@@ -214,6 +214,16 @@ create table consumers (
   constraint consumers_pkey PRIMARY KEY (source)
 );
 
+create table document_links (
+  client_key integer not null,
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  url text not null,
+  constraint document_links_pkey PRIMARY KEY (client_key, event_id, endpoint_id),
+  constraint link_is_short CHECK ((length(url) <= 4096))
+);
+CREATE INDEX document_links_by_age ON document_links USING btree (event_id);
+
 create table documents (
   client_key integer not null,
   hash bytea not null,
@@ -221,6 +231,14 @@ create table documents (
   created_at timestamp with time zone not null,
   constraint documents_pkey PRIMARY KEY (client_key, hash),
   constraint document_hash_is_sha256 CHECK ((length(hash) = 32))
+);
+
+create table earlier_addresses (
+  client_key integer not null,
+  endpoint_id uuid not null,
+  until timestamp with time zone not null,
+  url text not null,
+  constraint earlier_addresses_pkey PRIMARY KEY (client_key, endpoint_id, until)
 );
 
 create table earlier_attempts (

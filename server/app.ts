@@ -29,7 +29,7 @@ import { clearPredecessor } from './operations/clear-predecessor.ts'
 import { createAccess } from './operations/parts/access.ts'
 import { AccountDirectory } from './operations/parts/account-directory.ts'
 import type { Deps } from './operations/parts/deps.ts'
-import { documentLinks } from './operations/parts/document-links.ts'
+import { DocumentLinks } from './operations/parts/document-links.ts'
 import { createEndpointChanges } from './operations/parts/endpoint-changes.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts'
 import { ListenerRelay } from './operations/parts/listener-relay.ts'
@@ -126,7 +126,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const onUntrustedKeys = reportUntrustedKeys(logger)
   const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId, onUntrustedKeys })
   const doors = new Doors(config)
-  const documentLink = documentLinks(sealer, () => doors.baseUrl)
+  const documentLinks = new DocumentLinks(pool, sealer, () => doors.baseUrl)
   const base = {
     pool,
     clock,
@@ -137,7 +137,7 @@ export function createApp(options: AppOptions): PaybellApp {
     newId,
     webhookKeys,
     onUntrustedKeys,
-    documentLink,
+    documentLinks,
   }
 
   // Sending, and what is said about it.
@@ -183,7 +183,7 @@ export function createApp(options: AppOptions): PaybellApp {
       send: telemetry.traced(send),
       signers: () => webhookKeys.signers(),
       wakeUps,
-      documentLink,
+      documentLink: (delivery) => documentLinks.toSend(delivery),
       log: logger,
       onDisabled: () => metrics.countDisabled(),
       onNotAttempted: () => metrics.countNotAttempted(),

@@ -1,5 +1,5 @@
 // A link to the file of one event, for one endpoint: it names both, and a MAC makes it unguessable. It holds for some
-// days after the event, which the event's id tells, so nothing is stored for it and the text is always the same.
+// days after the event, which the event's id tells.
 
 import { CANONICAL_UUID, uuidTimeMs } from './uuid.ts'
 
@@ -22,6 +22,11 @@ export function parseLink(text: string): (LinkedDocument & { signature: string }
     return null
   }
   return { eventId, endpointId, signature }
+}
+
+/** Whether its MAC can be one at all: SHA-256 in base64url. */
+export function isShaped({ signature }: { signature: string }): boolean {
+  return /^[\w-]{43}$/.test(signature)
 }
 
 export function linkEndsAtMs({ eventId }: LinkedDocument, days: number): number {

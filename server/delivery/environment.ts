@@ -5,6 +5,7 @@ import type { SigningPair } from '../core/asymmetric-signature.ts'
 import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Outcome } from '../core/delivery.ts'
+import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { ChangedLane } from '../store/sending-endpoints.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 
@@ -45,8 +46,13 @@ export interface EngineEnvironment {
     /** This process has started or stopped, or has given shards up: others may give or take. */
     announceLeases(): void
   }
-  /** Where an endpoint fetches the file of an event, for those that are sent a link. Always the same text. */
-  documentLink(eventId: string, endpointId: string): string
+  /**
+   * Where an endpoint fetches the file of an event, for those that are sent a link. Always the same text. Rejects when it
+   * cannot be kept: then nothing is sent.
+   */
+  documentLink(
+    delivery: Pick<QueuedDelivery, 'clientKey' | 'eventId' | 'endpointId'>,
+  ): Promise<string>
   log: EngineLog
   /** Called for each attempt once it is recorded. */
   onAttempt(report: AttemptReport): void

@@ -354,7 +354,8 @@ test('deliveries of one event share a signature where they share their bytes, wh
   })
   const { privateKey } = generateKeyPairSync('ed25519')
   environment.signers = async () => [{ kid: 'our-key', key: privateKey }]
-  environment.documentLink = (eventId, endpointId) => `https://paybell.test/${eventId}${endpointId}`
+  environment.documentLink = async ({ eventId, endpointId }) =>
+    `https://paybell.test/${eventId}${endpointId}`
   let made = 0
   environment.onSigned = () => made++
   const { eventId } = queued()

@@ -94,7 +94,7 @@ export class Sender {
         !delivery.isReplay && goesAhead(strand.owed, delivery, strand.deliver ?? 'every')
       if (isAhead && !(await this.#beginRun(flight))) return
       const kept = delivery.documentMode
-        ? payloads.bodyWithoutFile(clientKey, eventId, this.#linkOf(delivery))
+        ? this.#bodyWithoutFile(delivery)
         : payloads.bodyOf(clientKey, eventId)
       body = kept instanceof Promise ? await kept : kept
       const atMs = clock.nowMs()
@@ -161,9 +161,13 @@ export class Sender {
     })
   }
 
-  /** Null: the payment comes without its file and without a link to it. */
-  #linkOf({ documentMode, eventId, endpointId }: QueuedDelivery): string | null {
-    return documentMode === 'link' ? this.#environment.documentLink(eventId, endpointId) : null
+  /** With a link in its place, for an endpoint that asks for it. */
+  #bodyWithoutFile(delivery: QueuedDelivery): Body | null | Promise<Body | null> {
+    const { payloads } = this.#parts
+    const { clientKey, eventId, documentMode } = delivery
+    if (documentMode !== 'link') return payloads.bodyWithoutFile(clientKey, eventId, null)
+    const link = this.#environment.documentLink(delivery)
+    return link.then((url) => payloads.bodyWithoutFile(clientKey, eventId, url))
   }
 
   #send({ request }: PreparedAttempt): Promise<AttemptResult> {

@@ -121,6 +121,20 @@ test('what was cancelled without a 200 has none', async () => {
   assert.equal((await caller.get(`/v1/deliveries/${id}/receipt`)).status, 409)
 })
 
+test('regression: a receipt names the address that was sent to, also after it was changed', async () => {
+  const endpointId = await register('/before')
+  receiver.answer = () => 200
+  const id = await deliver(endpointId)
+  await untilIs(id, 'DELIVERED', 1)
+  const before = await receiptOf(id)
+  assert.equal(before.endpointUrl, receiver.url('/before'))
+  await pool.query('update endpoints set url = $2 where id = $1', [
+    endpointId,
+    'https://mallory.example.com/',
+  ])
+  assert.deepEqual(await receiptOf(id), before)
+})
+
 for (const document of ['inline', 'link', 'none']) {
   test(`the digest is that of the bytes that arrived, with a document that is ${document}`, async () => {
     const endpointId = await register(`/${document}`, { document })

@@ -1,8 +1,15 @@
 // The file that a link of a callback leads to. The link is all that is asked for: it was made for one event and one
-// endpoint, and holds for some days, while the endpoint exists and its client is active. It is checked before anything
-// is read. Where the client has moved to another cell, so has the file, and the caller is sent there.
+// endpoint, and holds for some days, while the endpoint exists and its client is active. Nothing of the file is read
+// before it is checked. Where the client has moved to another cell, so has the file, and the caller is sent there.
 
-import { linkEndsAtMs, linkedText, parseLink } from '../core/document-link.ts'
+import { timingSafeEqual } from 'node:crypto'
+import {
+  isShaped,
+  type LinkedDocument,
+  linkEndsAtMs,
+  linkedText,
+  parseLink,
+} from '../core/document-link.ts'
 import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
 import { findClient } from '../store/clients.ts'
@@ -24,11 +31,14 @@ export interface FetchedDocument {
 export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDocument> {
   const { pool, sealer, clock, config } = deps
   const linked = parseLink(link)
-  if (linked === null || !sealer.isLinkSignature(linkedText(linked), linked.signature)) {
+  if (linked === null) throw notFound()
+  const isSigned = sealer.isLinkSignature(linkedText(linked), linked.signature)
+  const endpoint =
+    isSigned || isShaped(linked) ? await findAnyEndpoint(pool, linked.endpointId) : null
+  if (!isSigned && !(endpoint && (await isKept(deps, endpoint.clientKey, linked, link)))) {
     throw notFound()
   }
   if (linkEndsAtMs(linked, config.documentLinkDays) <= clock.nowMs()) throw ended()
-  const endpoint = await findAnyEndpoint(pool, linked.endpointId)
   await assertEndpointHere(pool, linked.endpointId, endpoint?.clientKey)
   if (endpoint === null || endpoint.deletedAt !== null) throw ended()
   const { clientKey, clientId, accountId } = endpoint
@@ -40,6 +50,19 @@ export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDo
   const { document } = JSON.parse(event.text) as { document: { mediaType: string; name: string } }
   const content = readDocumentParts(pool, clientKey, event.documentHash)
   return { mediaType: document.mediaType, name: document.name, sizeBytes, content }
+}
+
+/** A master key that made links may be gone since: then the link itself, as it was sent, is what it is held against. */
+async function isKept(
+  { documentLinks }: Deps,
+  clientKey: number,
+  { eventId, endpointId }: LinkedDocument,
+  link: string,
+): Promise<boolean> {
+  const url = await documentLinks.find({ clientKey, eventId, endpointId })
+  const kept = Buffer.from(url?.slice(url.lastIndexOf('/') + 1) ?? '')
+  const given = Buffer.from(link)
+  return kept.length === given.length && timingSafeEqual(kept, given)
 }
 
 function ended(): ServiceError {

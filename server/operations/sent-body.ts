@@ -16,7 +16,8 @@ export async function findSentBody(
   if (documentMode === null) return findKeptBody(deps, scope, eventId)
   const text = await findKeptText(deps, scope, eventId)
   if (text === null) return null
-  const url = documentMode === 'link' ? deps.documentLink(eventId, endpointId) : null
+  const key = { clientKey, eventId, endpointId }
+  const url = documentMode === 'link' ? await deps.documentLinks.toShow(key) : null
   return callbackBodyWithoutFile(text, url)
 }
 

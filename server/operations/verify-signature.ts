@@ -56,9 +56,9 @@ async function findSent(
   const scope = { clientKey, accountId: null }
   const text = await findKeptText(deps, scope, eventId)
   if (text === null) return null
-  const linked = Buffer.concat(
-    callbackBodyWithoutFile(text, deps.documentLink(eventId.toLowerCase(), endpointId)),
-  )
+  const key = { clientKey, eventId: eventId.toLowerCase(), endpointId }
+  const url = await deps.documentLinks.toShow(key)
+  const linked = Buffer.concat(callbackBodyWithoutFile(text, url))
   const bare = Buffer.concat(callbackBodyWithoutFile(text, null))
   for (const form of [linked, bare]) if (Buffer.compare(form, body) === 0) return form
   if (settings.document === 'link') return linked

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../core/errors.ts'
 import { readDeliveryDetail, readSuccess } from '../store/delivery-details.ts'
+import { findEarlierAddress } from '../store/earlier-addresses.ts'
 import type { Deps } from './parts/deps.ts'
 import { notFound } from './parts/failures.ts'
 import { findSentBody } from './sent-body.ts'
@@ -24,17 +25,24 @@ export async function viewReceipt(
   if (delivery === null) throw notFound()
   const attempt = await readSuccess(deps.pool, delivery)
   if (attempt === null) throw noReceipt(delivery.state)
+  if (delivery.documentMode === 'link' && (await deps.documentLinks.find(delivery)) === null) {
+    throw new ServiceError(
+      'no-receipt',
+      'The link that this callback carried was not kept, because a version before sent it: its bytes are not known.',
+    )
+  }
   const body = await findSentBody(deps, delivery)
   if (body === null) {
     throw new ServiceError('payload-expired', 'A receipt names the bytes, which are gone.')
   }
+  const earlierUrl = await findEarlierAddress(deps.pool, delivery, attempt.at)
   const sentAtMs = attempt.at.getTime()
   return deps.webhookKeys.signStatement(RECEIPT_TYP, {
     deliveryId: delivery.id,
     webhookId: delivery.eventId,
     paymentId: delivery.paymentId,
     sequence: delivery.sequence,
-    endpointUrl: delivery.endpointUrl,
+    endpointUrl: earlierUrl ?? delivery.endpointUrl,
     bodySha256: digestOf(body),
     attempt: attempt.attempt,
     sentAt: attempt.at.toISOString(),

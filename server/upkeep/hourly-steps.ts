@@ -8,6 +8,7 @@ import { rotateSigningKeyIfOld, TOKEN_KEYS } from '../operations/parts/keyring.t
 import { tendWebhookKeys } from '../operations/webhook-keys.ts'
 import { vacuumClosedDays } from '../store/closed-days.ts'
 import { inTransaction } from '../store/db.ts'
+import { deleteOldDocumentLinks } from '../store/document-links.ts'
 import { deleteOldEventTraces } from '../store/event-traces.ts'
 import { deleteOldMarks, markFeed } from '../store/feed-marks.ts'
 import { carryFeedOver } from '../store/feed-origin.ts'
@@ -21,6 +22,9 @@ import { tendDeleted } from './tend-deleted.ts'
 import { deleteForgottenListeners } from './tend-listeners.ts'
 
 const SIGNING_KEY_AGE_MS_MAX = 30 * DAY_MS
+/** After the events themselves: what is owed is kept for a run longer. */
+const DOCUMENT_LINKS_KEPT_DAYS_MORE = 8
+const DOCUMENT_LINKS_AT_ONCE = 10_000
 
 export interface HourlyStep {
   name: string
@@ -126,6 +130,15 @@ function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
       },
     },
     { name: 'attempt-steps', work: () => deleteOldSteps(pool, now()) },
+    {
+      name: 'document-links',
+      async work() {
+        const days = config.retentionDays + DOCUMENT_LINKS_KEPT_DAYS_MORE
+        const before = new Date(now().getTime() - days * DAY_MS)
+        const count = await deleteOldDocumentLinks(pool, before, DOCUMENT_LINKS_AT_ONCE)
+        return count < DOCUMENT_LINKS_AT_ONCE ? 'done' : 'left'
+      },
+    },
     { name: 'event-traces', work: () => deleteOldEventTraces(pool, now()) },
     {
       name: 'listeners',

@@ -247,7 +247,7 @@ for (const [what, isSame] of [
         ...both.deps,
         config: { ...both.deps.config, endpointsMax },
         endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
-        documentLink: () => 'https://paybell.test/documents/link',
+        documentLink: async () => 'https://paybell.test/documents/link',
       }
       const url = isSame ? 'https://one.example/' : `https://one.example/${number}`
       return saveEndpoint(deps, both.requestFor(url, null, 'k'))

@@ -35,6 +35,8 @@ import { readDeliverySlice } from '../../server/store/delivery-lists.ts'
 import { readDeliveryNames } from '../../server/store/delivery-names.ts'
 import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/delivery-query.ts'
 import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
+import { findKeptLink } from '../../server/store/document-links.ts'
+import { findEarlierAddress } from '../../server/store/earlier-addresses.ts'
 import { readEndpointHours, readHoursOf } from '../../server/store/endpoint-hours.ts'
 import {
   type EndpointOrder,
@@ -164,6 +166,8 @@ async function deliveries(recorder: Recorder, sample: Sample): Promise<void> {
       await readSuccess(pool, { ...detail, finishedAt: null })
     })
   }
+  await recorder.record('', () => findKeptLink(pool, { clientKey, eventId, endpointId }))
+  await recorder.record('', () => findEarlierAddress(pool, { clientKey, endpointId }, sample.now))
   await recorder.record('', () => readDeliveriesOfEvents(pool, clientKey, [eventId]))
   await recorder.record('', () => readDeliveryNames(pool, [{ clientKey, accountId, paymentId }]))
   await recorder.record('', () => countDeliveries(pool, clientKey, [paymentId]))

@@ -36,6 +36,7 @@ import {
 } from '../../server/store/deleted-endpoints.ts'
 import { releaseDeliveriesOf } from '../../server/store/deliveries.ts'
 import { countFit, noteItems } from '../../server/store/delivery-selections.ts'
+import { deleteOldDocumentLinks, keepLinks } from '../../server/store/document-links.ts'
 import {
   insertEndpoint,
   lockEndpoint,
@@ -390,6 +391,9 @@ async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => deleteOldSteps(pool, now))
   await recorder.record('', () => deleteOldHours(pool, now))
   await recorder.record('', () => deleteOldEventTraces(pool, now))
+  const link = { clientKey, eventId: NEW, endpointId: NEW, url: 'https://paybell.test/' }
+  await recorder.record('', () => keepLinks(pool, [link]))
+  await recorder.record('', () => deleteOldDocumentLinks(pool, now, 100))
   await recorder.record('', () => deleteOldJobs(pool, now))
   await recorder.record('', () => forgetOldPayments(pool, clientKey, now, null, 100))
   await recorder.record('', () => dropOldHistory(pool, now, 8))

@@ -121,7 +121,7 @@ export class SimulatedNode {
           info: (fields, message) => this.#world.log(this.name, message, fields),
           warn: (fields, message) => this.#world.log(this.name, message, fields),
         },
-        documentLink: () => 'https://paybell.example/documents/link',
+        documentLink: async () => 'https://paybell.example/documents/link',
         onAttempt: () => {},
       },
       { ...options, onDatabaseTime: (...reading) => clock.adjust(...reading) },

@@ -88,7 +88,7 @@ export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment 
     send: () => Promise.reject(new Error('nothing is sent here')),
     signers: () => Promise.reject(new Error('nothing is signed here')),
     log: { info() {}, warn: (_fields, message) => warnings.push(message) },
-    documentLink: (eventId) => `https://paybell.test/documents/${eventId}`,
+    documentLink: async ({ eventId }) => `https://paybell.test/documents/${eventId}`,
     onAttempt() {},
   }
 }

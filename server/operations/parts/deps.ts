@@ -39,7 +39,7 @@ export interface Deps {
    */
   send(request: CallbackRequest): Promise<AttemptResult>
   /** Where an endpoint fetches the file of an event. */
-  documentLink: DocumentLinks
+  documentLinks: DocumentLinks
 }
 
 export interface ServiceKeys {
