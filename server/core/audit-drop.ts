@@ -24,17 +24,14 @@ export class DropChecker {
     return this.#remark === null ? [] : [this.#remark]
   }
 
-  /** `next` is the segment that comes next: a drop that excuses none to come has no business here. */
+  /** `next` is the segment that comes next. One that comes after its own segment waits for it to the end, in vain. */
   add(jws: string, next: number): Finding | null {
     const read = readDrop(jws, this.#keys)
     if (typeof read === 'string') return found(next, read)
     const { through, digest } = read
     const awaited = this.#awaited.get(through)
-    if (through < next || (awaited !== undefined && awaited.digest !== digest)) {
-      return found(
-        next,
-        `A drop through segment ${through} stands where it can be held against no segment.`,
-      )
+    if (awaited !== undefined && awaited.digest !== digest) {
+      return found(next, `There are two drops through segment ${through}, of different chains.`)
     }
     this.#awaited.set(through, read)
     if (this.#newest === null || through > this.#newest.through) this.#newest = read

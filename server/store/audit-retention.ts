@@ -59,7 +59,8 @@ async function dropMonth(pool: Pool, name: string, through: number): Promise<boo
       return rowCount === 0
     })
   } catch (error) {
-    if ((error as { code?: string }).code === '55P03') return false
+    // Locked by another session, or just dropped by another process.
+    if (['55P03', '42P01'].includes((error as { code?: string }).code ?? '')) return false
     throw error
   }
 }

@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startPaybell } from '../support/paybell.ts'
+import { sealAudit } from '../../server/operations/seal-audit.ts'
+import { startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
@@ -74,7 +75,7 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
   return (text === '' ? null : JSON.parse(text)) as T
 }
 
-/** What the pages take for granted: a token, a webhook, a payment, its delivery and files to send. */
+/** What the pages take for granted: a token, a webhook, a payment, its delivery, a seal and files to send. */
 async function prepare(): Promise<Record<string, string>> {
   const { clientId, clientSecret, accountId, operatorKey } = paybell
   const json = { 'content-type': 'application/json' }
@@ -100,6 +101,11 @@ async function prepare(): Promise<Record<string, string>> {
   })
   const { items } = await call<{ items: { id: string }[] }>('/v1/deliveries?limit=1', {
     headers: own,
+  })
+  // What no minute has passed for yet: an export without a segment proves nothing.
+  await until('the audit is sealed', async () => {
+    await sealAudit(paybell.app.deps, { everyMsMin: 0 })
+    return (await paybell.pool.query('select from audit_segments')).rowCount !== 0
   })
   const line = sampleBody({ id: '7c0d0a5e-54c8-4b56-9f0e-2a4f5d1c9b98', accountId })
   writeFileSync(join(dir, 'payments.ndjson'), `${line}\n`)
