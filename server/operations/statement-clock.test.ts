@@ -5,16 +5,20 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { type MadeDelivery, StatedEndpoint } from '../../test/support/stated-endpoint.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { HOUR_MS, SETTLING_MS } from '../core/statement.ts'
+import { uuidFloor } from '../core/uuid.ts'
 import { inTransaction } from '../store/db.ts'
 import { markFeed } from '../store/feed-marks.ts'
 import { raiseFeed } from '../store/move-rows.ts'
 import { Sealer } from '../store/sealing.ts'
+import { readKept } from './parts/kept-hours.ts'
 import { viewAnyStatement } from './view-statement.ts'
 
+const MINUTE_MS = 60_000
 /** In the middle of an hour that is open. */
 const NOW = Date.UTC(2026, 3, 7, 9, 26)
 const OPEN = Date.UTC(2026, 3, 7, 9)
@@ -198,6 +202,17 @@ test('regression: an event that was dated days ahead, and delivered when the clo
   assert.deepEqual(await askUntilFinal(OPEN + 8 * DAY_MS), { isFinal: true, owed: 1 })
 })
 
+/** More events of the client than are looked through lightly, owed to no one. */
+async function fillDay(pool: Pool, clientKey: number, atMs: number): Promise<void> {
+  await pool.query(
+    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
+     select $1, (left($2, 14) || '7' || lpad(to_hex(n), 3, '0') || right($2, 18))::uuid,
+       gen_random_uuid(), gen_random_uuid(), 1, 'payment.created', '{}', $3
+     from generate_series(1, 1200) n`,
+    [clientKey, uuidFloor(atMs), new Date(atMs)],
+  )
+}
+
 test('a kept hour of a busy day is looked through once, and stays what it was', async () => {
   const { pool, clock, stated, deliver, ask, askUntilFinal } = await start()
   await deliver(1)
@@ -206,14 +221,7 @@ test('a kept hour of a busy day is looked through once, and stays what it was', 
   const placeOf = async () =>
     (await pool.query('select place::text from statement_hours')).rows[0].place as string
   const before = await placeOf()
-  // Of the same day and client, and owed to no one.
-  await pool.query(
-    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
-     select $1, (left($2, 14) || '7' || lpad(to_hex(n), 3, '0') || right($2, 18))::uuid,
-       gen_random_uuid(), gen_random_uuid(), 1, 'payment.created', '{}', $3
-     from generate_series(1, 1200) n`,
-    [stated.key.clientKey, '019d677d-f040-7000-8000-000000000001', new Date(SETTLED)],
-  )
+  await fillDay(pool, stated.key.clientKey, OPEN + 2 * HOUR_MS)
   assert.deepEqual(await ask(), { isFinal: true, owed: 1 })
   const after = await placeOf()
   assert.ok(BigInt(after) > BigInt(before), 'the next look begins here')
@@ -221,4 +229,31 @@ test('a kept hour of a busy day is looked through once, and stays what it was', 
   assert.equal(await placeOf(), after)
   await deliver(1, OPEN + 1_000)
   assert.equal((await ask()).owed, 2)
+})
+
+test('days that there is no time to look through are left to the next call, which goes on from there', async () => {
+  const { pool, clock, deps, stated, deliver, askUntilFinal } = await start()
+  const days = [OPEN, OPEN + DAY_MS]
+  for (const hour of days) {
+    clock.trueMs = hour + 26 * MINUTE_MS
+    await deliver(1)
+    clock.trueMs = hour + HOUR_MS + SETTLING_MS
+    await askUntilFinal(hour)
+  }
+  for (const hour of days) await fillDay(pool, stated.key.clientKey, hour + 2 * HOUR_MS)
+  // Every look at this clock finds that more than the time is over.
+  let monotonicMs = 0
+  const hurried = {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => {
+      monotonicMs += 11_000
+      return monotonicMs
+    },
+  }
+  const span = { fromMs: OPEN, toMs: OPEN + DAY_MS + HOUR_MS }
+  const kept = () => readKept({ ...deps, clock: hurried }, stated.key, span)
+  const first = await kept()
+  assert.equal(first.isWhole, false)
+  const second = await kept()
+  assert.deepEqual([second.isWhole, second.hours.size], [true, 2])
 })

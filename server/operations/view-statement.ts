@@ -73,6 +73,7 @@ async function makeStatement(
   period: HourSpan,
 ): Promise<Statement> {
   const kept = await readKept(deps, endpoint, period)
+  if (!kept.isWhole) throw notCountedYet()
   const hours = new Map(kept.hours)
   await countMissing(deps, endpoint, period, kept.reopened, hours)
   const inOrder = hoursOf(period).map((fromMs) => hours.get(fromMs) as StatementHour)
@@ -92,7 +93,7 @@ async function countMissing(
   const now = clock.hasJumped ? null : new Date(clock.nowMs())
   if (now !== null) await markFeed(pool, now)
   const startedAtMs = clock.monotonicMs()
-  let spanHours = SPAN_HOURS_FIRST
+  let spanHours = firstSpanHours(hours)
   for (;;) {
     const span = nextSpan(period, hours, spanHours)
     if (span === null) return
@@ -107,9 +108,17 @@ async function countMissing(
     if (counted === null) throw noLongerKept(endedSinceMs)
     for (const hour of counted) hours.set(hour.fromMs, hour)
     await keep(deps, endpoint, { hours: counted.filter(isToKeep(endpoint)), place }, reopened)
-    const rows = counted.reduce((sum, hour) => sum + owedIn(hour), 0)
-    spanHours = nextSpanHours(spanHours, rows)
+    spanHours = nextSpanHours(spanHours, rowsIn(counted))
   }
+}
+
+/** What is kept tells how many deliveries an hour has. */
+function firstSpanHours(kept: ReadonlyMap<number, StatementHour>): number {
+  return kept.size === 0 ? SPAN_HOURS_FIRST : nextSpanHours(kept.size, rowsIn([...kept.values()]))
+}
+
+function rowsIn(hours: readonly StatementHour[]): number {
+  return hours.reduce((sum, hour) => sum + owedIn(hour), 0)
 }
 
 /** Before an endpoint existed it was owed nothing, unless it has asked for events of that time since. */

@@ -6,7 +6,7 @@
 import type { Pool } from 'pg'
 import { DAY_MS } from '../core/backoff.ts'
 import { HOUR_MS } from '../core/statement.ts'
-import type { Db } from './db.ts'
+import { type Db, isOverTime } from './db.ts'
 import { placeOf, readFeedOrigin, readSettledLine } from './feed-line.ts'
 import { inSnapshot } from './snapshot.ts'
 import { idFloor, idsWithin, readStretchesSince } from './stretches.ts'
@@ -24,15 +24,19 @@ export interface LateEvents {
   busyDays: ReadonlySet<number>
   /** What was seen is all that stands below this. */
   place: string
+  /** False: there was no time for some days, of whose hours nothing is known. */
+  isWhole: boolean
 }
 
 /** As many take some milliseconds. */
 const BUSY_EVENTS = 1_000
 
+/** Looks through one day at least, as long as there is time. */
 export function findLateEvents(
   pool: Pool,
   clientKey: number,
   counted: readonly CountedUpTo[],
+  hasTime: () => boolean,
 ): Promise<LateEvents> {
   return inSnapshot(pool, async (db) => {
     const line = await readSettledLine(db)
@@ -41,17 +45,41 @@ export function findLateEvents(
     const days = [...Map.groupBy(counted, ({ fromMs }) => dayOf(fromMs))].toSorted(
       ([one], [other]) => one - other,
     )
-    for (const [dayMs, ofDay] of await withNewer(db, clientKey, days)) {
-      const { late, looked } = await lookThrough(db, clientKey, dayMs, ofDay)
+    const left = new Map(await withNewer(db, clientKey, days))
+    for (const [dayMs, ofDay] of left) {
+      const { late, looked } = await lookOrGiveUp(db, clientKey, dayMs, ofDay)
       for (const fromMs of late) hours.add(fromMs)
       if (looked >= BUSY_EVENTS) busyDays.add(dayMs)
+      left.delete(dayMs)
+      if (!hasTime()) break
     }
-    return { hours, busyDays, place }
+    return { hours, busyDays, place, isWhole: left.size === 0 }
   })
+}
+
+/** A day with more events than a statement has time for is counted again, a few hours at a time. */
+async function lookOrGiveUp(
+  db: Db,
+  clientKey: number,
+  dayMs: number,
+  ofDay: Day[1],
+): Promise<Look> {
+  try {
+    return await lookThrough(db, clientKey, dayMs, ofDay)
+  } catch (error) {
+    if (!isOverTime(error)) throw error
+    return { late: ofDay.map(({ fromMs }) => fromMs), looked: 0 }
+  }
 }
 
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS
+}
+
+interface Look {
+  late: readonly number[]
+  /** How many events. */
+  looked: number
 }
 
 type Day = readonly [dayMs: number, counted: readonly CountedUpTo[]]
@@ -100,7 +128,7 @@ async function lookThrough(
   clientKey: number,
   dayMs: number,
   counted: readonly CountedUpTo[],
-): Promise<{ late: readonly number[]; looked: number }> {
+): Promise<Look> {
   const starts = Array.from({ length: DAY_MS / HOUR_MS }, (_, at) => dayMs + at * HOUR_MS)
   const places = new Map(counted.map(({ fromMs, place }) => [fromMs, place]))
   const { rows } = await db.query<{ hour: number; looked: number; is_late: boolean }>({

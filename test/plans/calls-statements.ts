@@ -33,7 +33,7 @@ export async function callStatements(
   await recorder.record('', () => readStoredHours(pool, endpoint, span))
   // All of their events are newer than nothing.
   const upTo = counted.map(({ fromMs }) => ({ fromMs, place: '0' }))
-  await recorder.record('', () => findLateEvents(pool, clientKey, upTo))
+  await recorder.record('', () => findLateEvents(pool, clientKey, upTo, () => true))
   await recorder.record('', () => deleteOldMarks(pool, now))
   await recorder.record('', () => deleteOldStatementHours(pool, now))
 }

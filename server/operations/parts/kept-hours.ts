@@ -21,7 +21,12 @@ export interface KeptHours {
   hours: ReadonlyMap<number, StatementHour>
   /** How often each was opened again, where it was. */
   reopened: ReadonlyMap<number, number>
+  /** False: there was no time to judge all of them. The next call goes on from here. */
+  isWhole: boolean
 }
+
+/** For looking through the days in which events have come since. */
+const LOOK_MS_MAX = 10_000
 
 export async function readKept(
   deps: KeepingDeps,
@@ -35,14 +40,16 @@ export async function readKept(
     isHourOver(hour.fromMs, nowMs),
   )
   const hours = new Map(over.map(({ hour }) => [hour.fromMs, hour]))
-  if (over.length === 0) return { hours, reopened }
+  if (over.length === 0) return { hours, reopened, isWhole: true }
   const counted = over.map(({ hour: { fromMs }, place }) => ({ fromMs, place }))
-  const late = await findLateEvents(deps.pool, endpoint.clientKey, counted)
+  const untilMs = deps.clock.monotonicMs() + LOOK_MS_MAX
+  const hasTime = () => deps.clock.monotonicMs() < untilMs
+  const late = await findLateEvents(deps.pool, endpoint.clientKey, counted, hasTime)
   for (const fromMs of late.hours) hours.delete(fromMs)
   // So that the next look begins where this one has ended.
   const looked = [...hours.values()].filter(({ fromMs }) => late.busyDays.has(dayOf(fromMs)))
   await keep(deps, endpoint, { hours: looked, place: late.place }, reopened)
-  return { hours, reopened }
+  return { hours, reopened, isWhole: late.isWhole }
 }
 
 /** `place`: that of the feed up to which they were counted. */
