@@ -12,7 +12,16 @@ import {
   storePending,
 } from '../../test/support/stored-deliveries.ts'
 import { countJobEndpoints, countJobOutcome, nameEndpoints } from './job-deliveries.ts'
-import { deleteOldJobs, findJob, insertJob, noteFailure, readItems, settleItems } from './jobs.ts'
+import {
+  deleteOldJobs,
+  findJob,
+  findLeftJobs,
+  holdJob,
+  insertJob,
+  noteFailure,
+  readItems,
+  settleItems,
+} from './jobs.ts'
 
 const { pool } = await cloneDatabase()
 const NOW = new Date('2026-03-02T09:30:00Z')
@@ -134,4 +143,20 @@ test('with an old job goes the list of what it was about', async () => {
   assert.equal(await findJob(pool, jobId), null)
   const { rows } = await pool.query('select from job_deliveries where job_id = $1', [jobId])
   assert.equal(rows.length, 0)
+})
+
+test('regression: a job that was held by a clock that was ahead is free again within two holds, not when that time has come', async () => {
+  const jobId = randomUUID()
+  const at = (ms: number) => new Date(NOW.getTime() + ms)
+  const dead = { runner: randomUUID(), until: at(3_600_000 + 5_000), now: at(3_600_000) }
+  await insertJob(pool, { id: jobId, kind: 'cancel', total: 1 }, dead)
+  const holdAt = (ms: number) => ({ runner: randomUUID(), until: at(ms + 5_000), now: at(ms) })
+  assert.equal((await holdJob(pool, jobId, holdAt(0)))?.id, jobId)
+  // That hold is an ordinary one: until it is over, also by a clock that is a little behind.
+  for (const ms of [-2_000, 0, 4_999]) assert.equal(await holdJob(pool, jobId, holdAt(ms)), null)
+  const found = async (ms: number) => (await findLeftJobs(pool, holdAt(ms), 100)).includes(jobId)
+  assert.deepEqual(
+    [await found(0), await found(5_001), await found(-3_600_000)],
+    [false, true, true],
+  )
 })

@@ -96,12 +96,25 @@ export async function listJobs(db: Db, page: PageRequest): Promise<Page<Job>> {
   return { ...page, items: items.map(toJob), total: rows[0]?.all_jobs ?? 0 }
 }
 
+/**
+ * A hold that ends later than twice the time of a hold from now was made while the clock was ahead. It counts as over:
+ * its process may be dead, and one that lives loses a job between two chunks, no more.
+ */
+function latestHold({ until, now }: JobHold): Date {
+  return new Date(2 * until.getTime() - now.getTime())
+}
+
 /** Running jobs that no process works on, oldest first. */
-export async function findLeftJobs(db: Db, now: Date, limit: number): Promise<readonly string[]> {
+export async function findLeftJobs(
+  db: Db,
+  hold: JobHold,
+  limit: number,
+): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>({
     name: 'find-left-jobs',
-    text: `select id from jobs where state = 'RUNNING' and held_until < $1 order by id limit $2`,
-    values: [now, limit],
+    text: `select id from jobs where state = 'RUNNING' and (held_until < $1 or held_until > $3)
+           order by id limit $2`,
+    values: [hold.now, limit, latestHold(hold)],
   })
   return rows.map((row) => row.id)
 }
@@ -112,12 +125,12 @@ export async function holdJob(db: Db, jobId: string, hold: JobHold): Promise<Job
     name: 'hold-job',
     text: `with free as (
              select id from jobs where id = $1 and state = 'RUNNING'
-               and (runner = $2 or held_until < $4) for update skip locked)
+               and (runner = $2 or held_until < $4 or held_until > $5) for update skip locked)
            update jobs j set runner = $2, held_until = $3
            from free where j.id = free.id
            returning j.id, j.kind, j.state, j.total, j.done, j.passed_over, j.started_at,
              j.finished_at`,
-    values: [jobId, hold.runner, hold.until, hold.now],
+    values: [jobId, hold.runner, hold.until, hold.now, latestHold(hold)],
   })
   return rows[0] ? toJob(rows[0]) : null
 }

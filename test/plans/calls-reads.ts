@@ -302,7 +302,7 @@ async function numbers(recorder: Recorder, { now, jobId }: Sample): Promise<void
   await recorder.record('', () => readDefaultRows(pool))
   await recorder.record('', () => countRunningJobs(pool))
   await recorder.record('', () => findJob(pool, NOBODY))
-  await recorder.record('', () => findLeftJobs(pool, now, 10))
+  await recorder.record('', () => findLeftJobs(pool, { runner: NOBODY, until: now, now }, 10))
   await recorder.record('', () => listJobs(pool, PAGE))
   await recorder.record('', () => countJobOutcome(pool, jobId, now))
   await recorder.record('', async () => {

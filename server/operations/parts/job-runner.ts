@@ -135,15 +135,14 @@ export class JobRunner {
 
   async #poll(): Promise<void> {
     const { jobsMax, keptMs, log } = this.#options
-    const nowMs = this.#deps.clock.nowMs()
+    const { clock } = this.#deps
     try {
-      for (const jobId of await findLeftJobs(this.#deps.pool, new Date(nowMs), jobsMax)) {
+      for (const jobId of await findLeftJobs(this.#deps.pool, this.hold(), jobsMax)) {
         void this.run(jobId)
       }
-      if (nowMs - this.#cleanedAtMs > 3_600_000) {
-        this.#cleanedAtMs = nowMs
-        await deleteOldJobs(this.#deps.pool, new Date(nowMs - keptMs))
-      }
+      if (clock.hasJumped || clock.monotonicMs() - this.#cleanedAtMs <= 3_600_000) return
+      this.#cleanedAtMs = clock.monotonicMs()
+      await deleteOldJobs(this.#deps.pool, new Date(clock.nowMs() - keptMs))
     } catch (error) {
       if (!this.#isStopped) log.warn({ error: String(error) }, 'jobs.not-read')
     }

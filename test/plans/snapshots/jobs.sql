@@ -41,8 +41,9 @@ prepare "jobs.findJob" (uuid) as
 --     Index Scan jobs by jobs_pkey (id)
 
 -- jobs.findLeftJobs: kept as find-left-jobs
-prepare "jobs.findLeftJobs" (timestamp with time zone, bigint) as
-  select id from jobs where state = 'RUNNING' and held_until < $1 order by id limit $2;
+prepare "jobs.findLeftJobs" (timestamp with time zone, bigint, timestamp with time zone) as
+  select id from jobs where state = 'RUNNING' and (held_until < $1 or held_until > $3)
+  order by id limit $2;
 --   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --   for values given: full, never analyzed; full, analyzed when empty
 --     Limit
@@ -72,10 +73,10 @@ prepare "jobs.finishJob" (uuid, timestamp with time zone) as
 --         Index Scan jobs by jobs_running (id) filter (state)
 
 -- jobs.holdJob: kept as hold-job
-prepare "jobs.holdJob" (uuid, uuid, timestamp with time zone, timestamp with time zone) as
+prepare "jobs.holdJob" (uuid, uuid, timestamp with time zone, timestamp with time zone, timestamp with time zone) as
   with free as (
     select id from jobs where id = $1 and state = 'RUNNING'
-    and (runner = $2 or held_until < $4) for update skip locked)
+    and (runner = $2 or held_until < $4 or held_until > $5) for update skip locked)
   update jobs j set runner = $2, held_until = $3
   from free where j.id = free.id
   returning j.id, j.kind, j.state, j.total, j.done, j.passed_over, j.started_at,
