@@ -47,7 +47,10 @@ export class ChangedEndpoints {
   /** Changed in this process, or announced by another one. */
   take(changes: readonly ChangedLane[]): void {
     for (const change of changes) this.#forget(change)
-    this.#readAgain(changes)
+    this.#readAgain(
+      changes,
+      changes.map(({ shard }) => shard),
+    )
   }
 
   /** Looks for changes that were made in other processes. */
@@ -69,7 +72,7 @@ export class ChangedEndpoints {
   }
 
   /** What is known of the endpoint is wrong now, and so may be what is being read. */
-  #forget({ endpointId, retriedAtMs }: ChangedLane): void {
+  #forget({ endpointId, shard, retriedAtMs }: ChangedLane): void {
     const { endpoints, lanes, reader } = this.#parts
     if (retriedAtMs) {
       lanes.directory.find(endpointId)?.retry(retriedAtMs, this.#environment.clock.monotonicMs())
@@ -77,6 +80,10 @@ export class ChangedEndpoints {
     endpoints.forget(endpointId)
     lanes.watches.note(endpointId)
     const removed = lanes.removeEndpoint(endpointId)
+    // What was in memory is due since its own time; what the change has made due, since a moment ago. All else that is
+    // due in the shard is another's, and stays where it is.
+    reader.rewindForChange(shard)
+    for (const delivery of removed) reader.rewindTo(shard, delivery.nextAttemptAtMs)
     // What is due takes the room that it leaves, and memory may then be full for as long as others fail: a retry would
     // cost the endpoint the attempt that it had waited for.
     const returning = retriedAtMs ? removed.filter(({ isReplay }) => !isReplay) : []
@@ -84,12 +91,10 @@ export class ChangedEndpoints {
   }
 
   /** Reads what was in memory of these endpoints, and what was parked while they were not active. */
-  #readAgain(changed: readonly ChangedLane[], others: Iterable<number> = []): void {
-    const { shards, reader, lanes } = this.#parts
-    const named = new Set([...changed.map(({ shard }) => shard), ...others])
-    const held = [...named].filter((shard) => shards.holds(shard))
+  #readAgain(changed: readonly ChangedLane[], named: Iterable<number>): void {
+    const { shards, lanes } = this.#parts
+    const held = [...new Set(named)].filter((shard) => shards.holds(shard))
     if (held.length === 0) return
-    reader.gain(held)
     if (changed.length > this.#limits.oneByOneMax) this.#parts.findParked(held)
     else for (const lane of changed) if (shards.holds(lane.shard)) lanes.feeder.noteParked(lane)
     this.#parts.read()

@@ -448,3 +448,25 @@ test('regression: shards that could not be asked about are asked about with the 
   await reader.findParked([])
   assert.equal(world.laneReads.length, 2)
 })
+
+test('regression: a change of an endpoint has its own rows read again, and not all that is due in its shard', async () => {
+  const { reader, lanes, world, nowMs } = readerOver(dueRows(25), { overlapMs: 30_000 })
+  reader.gain([1])
+  await reader.read()
+  reader.rewindForChange(1)
+  await reader.read()
+  assert.equal(world.reads.at(-1)?.cursors[0]?.afterMs, nowMs - 30_000 - 1)
+  // Of rows that are due for longer, those of the endpoint that changes while they are read are not passed.
+  const old = queued({ shard: 1, nextAttemptAtMs: nowMs - 3_600_000 })
+  world.rows.push(old)
+  reader.gain([1])
+  world.duringRead = async () => {
+    world.duringRead = async () => {}
+    lanes.watches.note(old.endpointId)
+    reader.rewindForChange(1)
+    void reader.read()
+  }
+  const before = lanes.size
+  await reader.read()
+  assert.equal(lanes.size, before + 1)
+})

@@ -91,6 +91,11 @@ export class DueReader {
     else if (this.#reading) this.#keepBefore(shard, atMs)
   }
 
+  /** An endpoint of the shard was changed: what that has made due carries the time at which its transaction began. */
+  rewindForChange(shard: number): void {
+    this.rewindTo(shard, this.#environment.clock.nowMs() - this.#limits.overlapMs)
+  }
+
   #keepBefore(shard: number, atMs: number): void {
     const known = this.#unseen.get(shard) ?? Number.POSITIVE_INFINITY
     this.#unseen.set(shard, Math.min(known, atMs))
@@ -149,7 +154,7 @@ export class DueReader {
     let open = [...this.#cursors.values()]
     while (open.length > 0 && !this.isFull) {
       const limit = Math.max(10, Math.ceil(this.#limits.pageMax / open.length))
-      const { rows, isOutdated } = await this.#watched((store) =>
+      const { rows, isOutdated, isOfChanged } = await this.#watched((store) =>
         this.#withEndpoints(store.readDue(open, untilMs, limit)),
       )
       const byShard = Map.groupBy(rows, (row) => row.shard)
@@ -171,8 +176,11 @@ export class DueReader {
         if (this.#goBackToUnseen(next)) this.#again = true
         else if (page.length >= limit) unread.push(next)
       }
-      await this.#take([...byShard.values()].flat().filter((row) => !isOutdated(row)))
-      open = unread
+      const read = [...byShard.values()].flat()
+      await this.#take(read.filter((row) => !isOutdated(row)))
+      // These were not taken, and the cursor has passed them.
+      for (const row of read.filter(isOfChanged)) this.rewindTo(row.shard, row.nextAttemptAtMs)
+      open = unread.filter((cursor) => this.#cursors.get(cursor.shard) === cursor)
     }
   }
 
@@ -310,7 +318,7 @@ export class DueReader {
   async #watched(read: (store: DeliveryStore) => Promise<readonly QueuedDelivery[]>) {
     const watch = this.#lanes.watches.begin()
     try {
-      return { rows: await read(this.#environment.store), isOutdated: watch.isOutdated }
+      return { ...watch, rows: await read(this.#environment.store) }
     } finally {
       watch.end()
     }

@@ -67,3 +67,12 @@ test('a retry that is heard of twice, announced and found, counts once', () => {
   lane.retry(4_000, 4_000)
   assert.equal(lane.circuit.state, 'HALF_OPEN')
 })
+
+test('regression: a retry counts although the clock has gone back since the last one', () => {
+  const lane = broken()
+  lane.retry(3_600_000, 2_000)
+  lane.started(POLICY, 2_000)
+  lane.answered(FAILED, POLICY, CIRCUIT, 2_500, 2_000)
+  lane.retry(5_000, 3_000)
+  assert.equal(lane.circuit.state, 'HALF_OPEN')
+})

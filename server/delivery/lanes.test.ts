@@ -152,6 +152,19 @@ test('under latest an update for which there is no room has its strand read agai
   assert.equal(lanes.next(at(6_000), ANY), null)
 })
 
+test('regression: under latest, what is in flight is overtaken by an update that memory has no room for', () => {
+  const { lanes, calls } = lanesWith({ endpoints: { deliverOf: () => 'latest' } })
+  const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
+  lanes.add(first, false, 0)
+  const flight = next(lanes)
+  lanes.leaveOut(first)
+  assert.equal(flight.isOvertaken, false, 'not by itself')
+  lanes.leaveOut(second)
+  assert.equal(flight.isOvertaken, true, 'what has not been sent yet is called off')
+  lanes.callOff(flight, first, 0)
+  assert.deepEqual([lanes.next(at(0), ANY), calls.dry], [null, [flight.strand.key]])
+})
+
 test('regression: under latest, a strand of which a newer update was left out is read again, delivered or not', () => {
   const { lanes, calls } = lanesWith({ perLaneMax: 2, endpoints: { deliverOf: () => 'latest' } })
   const [first, second, third] = updates(3) as [QueuedDelivery, QueuedDelivery, QueuedDelivery]

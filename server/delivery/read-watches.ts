@@ -7,6 +7,8 @@ import type { QueuedDelivery } from '../core/queued-delivery.ts'
 export interface ReadWatch {
   /** True when the delivery, or its endpoint, has moved on since the watch began. */
   isOutdated(delivery: QueuedDelivery): boolean
+  /** True when its endpoint was changed: what was read of it is as it was, and has to be read again. */
+  isOfChanged(delivery: QueuedDelivery): boolean
   end(): void
 }
 
@@ -20,6 +22,7 @@ export class ReadWatches {
     this.#watches.add(moved)
     return {
       isOutdated: (delivery) => moved.has(delivery.id) || moved.has(delivery.endpointId),
+      isOfChanged: (delivery) => moved.has(delivery.endpointId),
       end: () => this.#watches.delete(moved),
     }
   }
