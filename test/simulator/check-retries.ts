@@ -34,7 +34,7 @@ function isFollowed(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
 /** A fault, a pause, or what hangs and holds the slots. */
 function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
   const { leaseMs } = seen.run.limits
-  const isSick = seen.isSick(null, retry.atMs - 2 * leaseMs, untilMs, true)
+  const isSick = seen.isDisturbed(retry.atMs - 2 * leaseMs, untilMs)
   const acts = seen.endpoints.get(retry.endpointId)?.acts ?? []
   const isTouched = acts.some(
     ({ kind, askedAtMs, appliedAtMs }) =>

@@ -54,7 +54,7 @@ export function sevenDays(seen: RunIndex): Violation[] {
 /** I4, the schedule: no retry earlier than its delay allows, nor much later when all is well. */
 export function schedule(seen: RunIndex): Violation[] {
   const { retryBaseMs, retryCapMs, jitter, clockErrorMs, breakerMsMax } = seen.run.limits
-  const { clocksApartMs, leaseMs, pollMs, attemptMsMax } = seen.run.limits
+  const { clocksApartMs, leaseMs, pollMs, attemptMsMax, jumpNoticedMs } = seen.run.limits
   const wrong: Violation[] = []
   for (const run of seen.runs) {
     const { attempts, delivery } = run
@@ -72,18 +72,27 @@ export function schedule(seen: RunIndex): Violation[] {
       if (gapMs < delayMs * (1 - jitter) - clocksApartMs && !isLast) {
         wrong.push(seen.of('I4', `attempt ${next.attempt} comes early`, delivery))
       }
-      const asked = before.status === 429 || before.status === 503 ? 2 : 1
-      const latestMs = delayMs * (1 + jitter) * asked + breakerMsMax + 3 * pollMs + attemptMsMax
-      const isSick = seen.isSick(null, before.atMs - leaseMs, next.atMs, true)
+      // After a step back of the clock, too, it waits for twice its delay at the longest.
+      const isAsked = before.status === 429 || before.status === 503
+      const asked = isAsked || jumpNoticedMs !== undefined ? 2 : 1
+      const latestMs =
+        delayMs * (1 + jitter) * asked +
+        breakerMsMax +
+        3 * pollMs +
+        attemptMsMax +
+        (jumpNoticedMs ?? 0)
+      const isSick = seen.isDisturbed(fromMs - leaseMs, untilMs)
       // While a circuit is open it may be postponed, and others of its endpoint are the probes.
       const isPostponed = seen.run.requests.some(
         (request) =>
           request.endpointId === delivery.endpointId &&
-          request.sentAtMs > before.atMs + latestMs - breakerMsMax &&
-          request.sentAtMs < next.atMs - clockErrorMs,
+          request.sentAtMs > fromMs + latestMs - breakerMsMax &&
+          request.sentAtMs < untilMs - 2_000,
       )
       const isExcused = isSick || isPostponed || isOvertaken(seen, delivery)
-      if (gapMs > latestMs + clockErrorMs && !isExcused) {
+      // By the true clock where that jumps: stored times are then wrong by the jump.
+      const lateMs = jumpNoticedMs === undefined ? gapMs - clockErrorMs : untilMs - fromMs - 2_000
+      if (lateMs > latestMs && !isExcused) {
         wrong.push(seen.of('I4', `attempt ${next.attempt} comes late`, delivery))
       }
     }

@@ -35,6 +35,90 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
+    name: 'a lane is paced by the clock of the database',
+    patches: [
+      patch(
+        'delivery/lanes.ts',
+        'const { nowMs, monotonicMs } = at\n',
+        'const nowMs = at.nowMs\n    const monotonicMs = nowMs\n',
+      ),
+      patch(
+        'delivery/lanes.ts',
+        'this.#turns.nextStartAtMs - monotonicMs',
+        'this.#turns.nextStartAtMs - nowMs',
+      ),
+      patch(
+        'delivery/lanes.ts',
+        'lane.started(this.#options.policy, monotonicMs,',
+        'lane.started(this.#options.policy, nowMs,',
+      ),
+      patch(
+        'delivery/lanes.ts',
+        'policies.current.circuit, monotonicMs, flight',
+        'policies.current.circuit, nowMs, flight',
+      ),
+    ],
+  },
+  {
+    name: 'what a wrong clock has scheduled stays late',
+    patches: [
+      patch(
+        'delivery/late-rows.ts',
+        'if (backMs < STEP_BACK_MS_MIN) return',
+        'if (backMs > 0) return',
+      ),
+    ],
+  },
+  {
+    name: 'rows are brought forward, and what is in memory of them is not',
+    patches: [patch('delivery/late-rows.ts', "(count > 0 || since === 'held')", 'count > 0')],
+    test: 'server/delivery/late-rows.test.ts',
+  },
+  {
+    name: 'an update goes ahead, and nothing is written down',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'return owed.some((other) => other.sequence < update.sequence)',
+        'return owed.length === 0',
+      ),
+    ],
+    test: 'server/core/strand.test.ts',
+  },
+  {
+    name: 'a run that has begun without an attempt is not ahead',
+    patches: [
+      patch(
+        'core/strand.ts',
+        'return attempts > 0 || firstAttemptAtMs !== null',
+        'return attempts > 0 && firstAttemptAtMs !== undefined',
+      ),
+    ],
+    test: 'server/core/strand.test.ts',
+  },
+  {
+    name: 'memory is full, and the elder in flight is not overtaken by the latest',
+    patches: [
+      patch(
+        'delivery/lanes.ts',
+        'strand.noteUnread()\n    strand.flight?.overtakeBy(delivery)\n',
+        'strand.noteUnread()\n',
+      ),
+    ],
+    test: 'server/delivery/lanes.test.ts',
+  },
+  {
+    name: 'retry: after the clock went back it counts as an old one',
+    patches: [
+      patch(
+        'delivery/lane-pace.ts',
+        'if (retriedAtMs === this.#retriedAtMs) return',
+        'if (retriedAtMs <= this.#retriedAtMs) return',
+      ),
+    ],
+    test: 'server/delivery/lane-retry.test.ts',
+  },
+  {
     name: 'retry: an open circuit stays open',
     patches: [
       patch(

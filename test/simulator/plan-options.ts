@@ -10,8 +10,10 @@ import type { Subject } from './subject.ts'
 /** Leases, polls and looks of a week's world are this many times slower. */
 export const WEEK_SLOWER = 900
 
+/** `paces`: dice of their own, so that a seed keeps the rest of its world. */
 export function drawOptions(
   dice: Dice,
+  paces: Dice,
   subject: Subject,
   isWeek: boolean,
 ): Omit<EngineOptions, 'onDatabaseTime'> {
@@ -27,7 +29,8 @@ export function drawOptions(
   const lanes = {
     policy: {
       inFlightMax: 64,
-      ratePerSecond: null,
+      // Far more than a world needs: what it paces is never late by it, unless its clock goes back.
+      ratePerSecond: paces.pick([null, null, 20, 100]),
     },
     slots: isCramped ? dice.pick([2, 8]) : 512,
     perLaneMax: isCramped ? dice.pick([1, 2, 4]) : 6_250,
@@ -87,6 +90,7 @@ const PROMISED = {
   leaseMs: 25 * SECOND,
   renewEveryMs: 3 * SECOND,
   sweepEveryMs: MINUTE,
+  stepBackMs: 5 * SECOND,
 }
 
 interface Troubles {
@@ -101,10 +105,12 @@ export function toLimits(
   slower: number,
 ): Limits {
   const leaseMs = PROMISED.leaseMs * slower
-  // What is due is due by the database's clock: when that jumps, all that waits for it jumps too.
+  // Rows tell the time of the database's clock, and that may jump. What waits for it is late by as much as it takes to
+  // notice: a renewal, a poll, and what is too little to be a step; never by the length of the jump.
   const jumps = faults.filter(({ kind }) => kind === 'database-clock')
   const offsets = [0, ...jumps.map(({ lengthMs }) => lengthMs)]
   const jumpMs = Math.max(...offsets) - Math.min(...offsets)
+  const noticedMs = PROMISED.renewEveryMs * slower + 2 * pollEveryMs + PROMISED.stepBackMs
   // A machine that was paused is late by so much, until it reads the database's time again.
   const pauses = faults.filter(({ kind }) => kind === 'pause' || kind === 'sleep')
   const lateMs = pauses.reduce((sum, { lengthMs }) => sum + lengthMs, 0)
@@ -117,7 +123,7 @@ export function toLimits(
     leaseMs,
     pollMs: pollEveryMs,
     controlMsMax: 5 * pollEveryMs,
-    rescueMsMax: leaseMs + PROMISED.sweepEveryMs * slower + 5 * pollEveryMs + jumpMs,
+    rescueMsMax: leaseMs + PROMISED.sweepEveryMs * slower + 5 * pollEveryMs + noticedMs,
     // The owner hears of it, and an attempt that is under way ends first. Where nothing is amiss.
     ...(isNotified && slower === 1 && isFair(weather)
       ? { retryMsMax: 5 * pollEveryMs + PROMISED.attemptMsMax }
@@ -126,6 +132,7 @@ export function toLimits(
     ...(isNotified && slower === 1 && isFair(weather) && dueReader.inMemoryMax > 1_000
       ? { newerMsMax: 2 * pollEveryMs }
       : {}),
+    ...(jumps.length > 0 ? { jumpNoticedMs: noticedMs } : {}),
     hasRoom: lanes.perLaneMax > 1_000,
     // With a notice the others take over at once; else they look at their next renewal.
     handOverMsMax: isNotified ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,

@@ -142,7 +142,7 @@ function drawWorld(seed: number, subject: Subject): Plan {
     answerLost: draws(0.4) ? dice.pick([0.05, 0.3]) : 0,
     hang: draws(0.15) ? 0.03 : 0,
   }
-  const options = drawOptions(dice, subject, isWeek)
+  const options = drawOptions(dice, new Dice(seed, 9), subject, isWeek)
   const faults = hasFaults ? drawFaults(dice, nodes, phaseMs, isWeek) : []
   const wakeUpsLost = draws(0.3) ? dice.pick([0.3, 1]) : 0
   return {

@@ -22,6 +22,8 @@ export interface Limits {
   retryMsMax?: number
   /** A newer update that was accepted is known to the owner after this, where it is checked. */
   newerMsMax?: number
+  /** Where the database's clock jumps: how late what was scheduled by it may be, besides its longest delay. */
+  jumpNoticedMs?: number
   /** All that is owed fits into memory. */
   hasRoom?: boolean
   /** After a graceful stop its shards have another owner within this. */

@@ -89,6 +89,14 @@ export class RunIndex {
     )
   }
 
+  /** True when anything was amiss but the database's clock: that excuses no lateness. */
+  isDisturbed(fromMs: number, untilMs: number): boolean {
+    return this.run.faults.some(
+      (fault) =>
+        fault.kind !== 'database-clock' && fault.fromMs <= untilMs && fault.untilMs >= fromMs,
+    )
+  }
+
   /** True when its owner changed it, or it was not active, in that span of the true clock. */
   wasTouched(endpointId: string, fromMs: number, untilMs: number): boolean {
     const acts = this.endpoints.get(endpointId)?.acts ?? []

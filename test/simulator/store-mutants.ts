@@ -9,6 +9,39 @@ const STATEMENTS = 'server/operations/view-statement.test.ts'
 
 export const STORE_MUTANTS: readonly TestedMutant[] = [
   {
+    name: 'a job held by a clock that was ahead waits for its time',
+    patches: [
+      patch(
+        'store/jobs.ts',
+        'or held_until < $4 or held_until > $5)',
+        "or held_until < $4 or held_until < $5 - interval '1 day')",
+      ),
+    ],
+    test: 'server/store/jobs.test.ts',
+  },
+  {
+    name: 'a begun run is not read of a long strand',
+    patches: [
+      patch(
+        'store/deliveries.ts',
+        '(a.attempts > 0 or a.first_attempt_at is not null)',
+        'a.attempts > 0',
+      ),
+    ],
+    test: 'server/store/deliveries.test.ts',
+  },
+  {
+    name: 'rows are brought forward under an old lease',
+    patches: [
+      patch(
+        'store/late-rows.ts',
+        'where shard = $1 and epoch = $2 for key share',
+        'where shard = $1 and epoch >= $2 for key share',
+      ),
+    ],
+    test: 'server/store/late-rows.test.ts',
+  },
+  {
     name: 'fan-out skips paused endpoints',
     patches: [
       patch(

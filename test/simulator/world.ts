@@ -233,7 +233,7 @@ export class World {
     if (this.plan.resumesAll) this.owners.resumeAll()
   }
 
-  /** Due, its endpoint active, and nothing of its payment before it, nor tried ahead of it. */
+  /** Due, or never tried, whatever clock accepted it; its endpoint active, and nothing of its payment before it, nor tried ahead of it. */
   #findDue(): string[] {
     const rows = [...this.twin.tables.pending.values()]
     const due = rows.filter((row) => {
@@ -247,7 +247,7 @@ export class World {
           other !== row,
       )
       const nowMs = this.scheduler.nowMs + Math.min(0, this.#faults.databaseOffsetMs)
-      const isDue = row.nextAttemptAtMs !== null && row.nextAttemptAtMs <= nowMs
+      const isDue = (row.nextAttemptAtMs ?? Infinity) <= (row.attempts === 0 ? 9e15 : nowMs)
       return isDue && !isPreceded && this.#isActive(row.endpointId)
     })
     return due.map((row) => row.id)
