@@ -118,7 +118,8 @@ async function decideRound(
   const nowMs = deps.clock.nowMs()
   const now = new Date(nowMs)
   const settledUntil = new Date(nowMs - deps.policies.current.notices.settledAfterMs)
-  await countExhausted(db, clientKey, settledUntil, policy.reader)
+  // What is counted up to a time of a wrong clock would be passed over once it is right.
+  if (!deps.clock.hasJumped) await countExhausted(db, clientKey, settledUntil, policy.reader)
   await forgetDeleted(db, policy.reader)
   const found = await readEndpointsToTell(db, clientKey, policy, {
     now,
