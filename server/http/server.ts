@@ -68,7 +68,7 @@ export async function buildServer(deps: ServerDeps, surface: Surface = 'all'): P
   for (const add of openRoutes(deps, surface)) await add(app)
   if (surface !== 'operator') await addClientInterface(app, deps, work)
   if (deps.sandbox) await deps.sandbox(app)
-  if (surface !== 'public') await addOperatorInterface(app, deps, operatorRoutes(deps))
+  if (surface !== 'public') await addOperatorInterface(app, deps, operatorRoutes(deps, work))
   await app.ready()
   return app
 }
@@ -155,7 +155,7 @@ export async function addOperatorInterface(
   )
 }
 
-function operatorRoutes(deps: ServerDeps): readonly Routes[] {
+function operatorRoutes(deps: ServerDeps, work: LargeWork): readonly Routes[] {
   return [
     operatorClientRoutes(deps),
     operatorKeyRoutes(deps, deps.access.keys),
@@ -168,7 +168,7 @@ function operatorRoutes(deps: ServerDeps): readonly Routes[] {
     operatorSearchRoutes(deps),
     operatorEndpointRoutes(deps),
     operatorStatementRoutes(deps),
-    operatorPaymentRoutes(deps),
+    operatorPaymentRoutes(deps, work),
     operatorDeliveryActionRoutes(deps),
     operatorBulkRoutes(deps),
     operatorJobRoutes(deps),

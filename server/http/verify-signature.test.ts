@@ -109,6 +109,13 @@ test('faults of the request itself are reported as such', async (t) => {
     { headers },
     { headers, body: '', bodyBase64: '' },
     { headers, bodyBase64: '%%%' },
+    { headers, bodyBase64: 'AAA%' },
+    { headers, bodyBase64: 'AA-_' },
+    { headers, bodyBase64: 'AB==' },
+    { headers, bodyBase64: 'AA==AA==' },
+    { headers, bodyBase64: 'A' },
+    { headers: { a: 'x'.repeat(65_537) }, body: '' },
+    { headers: { a: Array.from({ length: 20 }, () => 'x'.repeat(4_000)) }, body: '' },
     { headers: { a: 1 }, body: '' },
     { headers: 'x', body: '' },
   ]) {

@@ -4,7 +4,7 @@
 /** What no request may hold the loop for (decision 0073). */
 export const STRETCH_MS_MAX = 50
 
-const TRIES = 3
+const TRIES = 5
 
 /** Milliseconds; of some tries the least, because a collection of garbage may fall into any of them. */
 export async function longestStretchMs(work: () => Promise<unknown>, limitMs = 0): Promise<number> {

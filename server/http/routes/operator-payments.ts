@@ -2,8 +2,10 @@
 // change, its event and all its deliveries are on disk.
 
 import { Readable } from 'node:stream'
+import { setImmediate as pause } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
+import { type ParsedJson, parseJsonInSteps } from '../../core/exact-json.ts'
 import { EVENT_KINDS, PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { parsePayment } from '../../core/payment-fields.ts'
 import { isUuid } from '../../core/uuid.ts'
@@ -12,11 +14,17 @@ import { finishBatchAudit, toAuditEntry, toBatchAudit } from '../../operations/p
 import type { Deps } from '../../operations/parts/deps.ts'
 import { toServiceError } from '../../operations/parts/failures.ts'
 import type { PaymentGatherer, Submitter } from '../../operations/parts/payment-gatherer.ts'
-import { LINE_LIMITS, type LineResult, recordLines } from '../../operations/record-lines.ts'
+import {
+  type LargeLines,
+  LINE_LIMITS,
+  type LineResult,
+  recordLines,
+} from '../../operations/record-lines.ts'
 import { type RecordedPayment, unknownAccount } from '../../operations/record-payments.ts'
 import { trailOf } from '../audit.ts'
 import { onlyHeaderValue } from '../header-values.ts'
 import { readFileAhead } from '../large-files.ts'
+import { LARGE_BYTES_MIN, type LargeWork } from '../large-work.ts'
 import { bePatientWith, readPatiently } from '../patient-body.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../payment-schema.ts'
 import { toProblem } from '../problems.ts'
@@ -68,8 +76,10 @@ export const LineSchema = Type.Object({
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NDJSON_TYPE = 'application/x-ndjson'
 const tags = ['Payments in']
+const LINES_IN_A_CHUNK = 200
 
-export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
+export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork): Routes {
+  const large: LargeLines = { bytesMin: LARGE_BYTES_MIN, read: (bytes) => readLarge(bytes, work) }
   return (app) => {
     app.addContentTypeParser(NDJSON_TYPE, (_request, payload, done) => done(null, payload))
 
@@ -149,7 +159,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         bePatientWith(request.raw)
         const chunks = readPatiently(request.body as Readable)
         const audit = toBatchAudit(deps, trailOf(request))
-        const results = await recordLines(deps.gatherer, chunks, LINE_LIMITS, audit).catch(
+        const results = await recordLines(deps.gatherer, chunks, LINE_LIMITS, audit, large).catch(
           (error: unknown) => {
             // The rest of the body is not read, so this connection cannot be used again.
             reply.header('connection', 'close')
@@ -158,8 +168,8 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps): Routes {
         )
         await finishBatchAudit(deps, audit)
         const context = { baseUrl: deps.baseUrl(), requestId: request.id, isTokenRequest: false }
-        const lines = results.map((result) => `${toLine(result, context)}\n`)
-        return reply.type(NDJSON_TYPE).send(Readable.from(inChunks(lines), { objectMode: false }))
+        const chunksOut = inChunks(results, (result) => `${toLine(result, context)}\n`)
+        return reply.type(NDJSON_TYPE).send(Readable.from(chunksOut, { objectMode: false }))
       },
     })
   }
@@ -229,9 +239,22 @@ function toLine(
     : `${head}${eventMembers(result)}}`
 }
 
-/** Some thousand lines at a time: neither one huge text nor a write each. */
-function* inChunks(lines: readonly string[]): Generator<Buffer> {
-  for (let start = 0; start < lines.length; start += 1_000) {
-    yield Buffer.from(lines.slice(start, start + 1_000).join(''))
+/** A chunk for each line would be thousands of writes, and all at once would hold the loop up. */
+async function* inChunks<T>(items: readonly T[], toText: (item: T) => string) {
+  for (let start = 0; start < items.length; start += LINES_IN_A_CHUNK) {
+    yield Buffer.from(
+      items
+        .slice(start, start + LINES_IN_A_CHUNK)
+        .map(toText)
+        .join(''),
+    )
+    await pause()
   }
+}
+
+/** As the body of a PUT is read. */
+async function readLarge(bytes: Uint8Array, work: LargeWork): Promise<ParsedJson> {
+  const parsed = await work.runSteps(parseJsonInSteps(bytes))
+  await readFileAhead(parsed.value, work)
+  return parsed
 }

@@ -9,6 +9,7 @@ import { PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { type CheckReport, STEP_RESULTS } from '../../core/receiver-check.ts'
 import { renderReport } from '../../core/receiver-report.ts'
 import { FINDING_CODES } from '../../core/signature-findings.ts'
+import type { Steps } from '../../core/steps.ts'
 import { ReceiverChecker } from '../../operations/check-receiver.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { RateBuckets } from '../../operations/parts/rate-buckets.ts'
@@ -42,6 +43,12 @@ const SMALL_BODY_BYTES_MAX = 64 * 1_024
 /** Bytes of large bodies that are arriving or being looked at: all of them are in memory until the answer is out. */
 const LARGE_BODY_BYTES = { max: 8 * VERIFY_BODY_BYTES_MAX, perClientMax: 2 * VERIFY_BODY_BYTES_MAX }
 
+/** Characters that are encoded in a step. */
+const ENCODED_CHARACTERS_MAX = 1_024 * 1_024
+
+/** All values together: what servers take is less. */
+const HEADERS_CHARACTERS_MAX = 64 * 1_024
+
 const ReceivedCallback = Type.Object(
   {
     headers: Type.Unsafe<GivenHeaders>({
@@ -49,11 +56,13 @@ const ReceivedCallback = Type.Object(
       maxProperties: 200,
       additionalProperties: {
         type: ['string', 'array'],
-        items: { type: 'string', maxLength: 16_384 },
-        maxLength: 16_384,
+        // Their lengths are checked all together: to count characters takes the validator as long as all else.
+        items: { type: 'string', published: { maxLength: HEADERS_CHARACTERS_MAX } },
+        published: { maxLength: HEADERS_CHARACTERS_MAX },
         maxItems: 20,
       },
-      description: 'The headers as your receiver got them, names in any case.',
+      description:
+        'The headers as your receiver got them, names in any case; 64 KiB of them at most.',
     }),
     body: Type.Optional(
       Type.String({ description: 'The body as text; either this or bodyBase64.' }),
@@ -196,7 +205,8 @@ function addVerify(app: App, deps: Deps, large: LargeBodies, door: EndpointDoorE
     },
     handler: async (request) => {
       const { headers, body: text, bodyBase64 } = request.body
-      const body = await large.work.run(() => readBody(text, bodyBase64))
+      checkLength(headers)
+      const body = await large.work.runSteps(readBody(text, bodyBase64))
       const { valid, findings } = await verifySignature(
         deps,
         scopeOf(request, door.kind),
@@ -300,6 +310,14 @@ function bytesToCome({ headers }: FastifyRequest): number {
   return given <= VERIFY_BODY_BYTES_MAX ? given : VERIFY_BODY_BYTES_MAX
 }
 
+function checkLength(headers: GivenHeaders): void {
+  const values = Object.values(headers).flat()
+  const length = values.reduce((sum, value) => sum + value.length, 0)
+  if (length <= HEADERS_CHARACTERS_MAX) return
+  const detail = `Must have at most ${HEADERS_CHARACTERS_MAX} characters, all values together.`
+  throw invalidFields([{ pointer: '/headers', code: 'too-long', detail }])
+}
+
 /** A header that came twice is one list, as HTTP has it (RFC 9110 §5.3). */
 function joinHeaders(headers: GivenHeaders): Record<string, string> {
   return Object.fromEntries(
@@ -310,7 +328,7 @@ function joinHeaders(headers: GivenHeaders): Record<string, string> {
   )
 }
 
-function readBody(text: string | undefined, base64: string | undefined): Uint8Array {
+function* readBody(text: string | undefined, base64: string | undefined): Steps<Uint8Array> {
   if ((text === undefined) === (base64 === undefined)) {
     throw invalidFields([
       {
@@ -320,15 +338,37 @@ function readBody(text: string | undefined, base64: string | undefined): Uint8Ar
       },
     ])
   }
-  if (text !== undefined) return Buffer.from(text)
+  if (text !== undefined) return yield* encode(text)
   const bytes = Buffer.from(base64 as string, 'base64')
-  // Node skips characters that are not base64.
-  if (bytes.toString('base64').replace(/=+$/, '') !== base64?.replace(/=+$/, '')) {
+  yield
+  if (!isBase64(base64 as string, bytes)) {
     throw invalidFields([
       { pointer: '/bodyBase64', code: 'not-base64', detail: 'Must be base64 (RFC 4648 §4).' },
     ])
   }
   return bytes
+}
+
+function* encode(text: string): Steps<Uint8Array> {
+  const parts: Buffer[] = []
+  for (let at = 0; at < text.length; ) {
+    const end = at + ENCODED_CHARACTERS_MAX
+    // Not between the two halves of a character.
+    const isCut = /[\ud800-\udbff]/.test(text.charAt(end - 1))
+    parts.push(Buffer.from(text.slice(at, isCut ? end - 1 : end)))
+    at = isCut ? end - 1 : end
+    yield
+  }
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+}
+
+/** Node skips what is no base64, and takes its other alphabet: then bytes are missing, or letters are there. */
+function isBase64(text: string, bytes: Buffer): boolean {
+  const digits = text.replace(/={0,2}$/, '')
+  const isWhole = Math.floor((digits.length * 3) / 4) === bytes.length && digits.length % 4 !== 1
+  const tail = bytes.subarray(bytes.length - (bytes.length % 3)).toString('base64')
+  const hasOwnBits = digits.endsWith(tail.replace(/=+$/, ''))
+  return isWhole && hasOwnBits && !digits.includes('-') && !digits.includes('_')
 }
 
 /** A subscription belongs to the client as a whole: no account narrows it. */
