@@ -2,7 +2,6 @@
 // counts only with a header that no form, image or link can send, and from our own pages.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config/config.ts'
 import {
   type ConsoleSession,
   type ConsoleSessions,
@@ -13,10 +12,14 @@ import { headerValues } from './header-values.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     consoleSessions: ConsoleSessions
+    /** Whether browsers reach the service by HTTPS, as far as its settings tell. */
+    isAtHttps: boolean
   }
 }
 
 const COOKIE = 'paybell_session'
+/** No other site of the domain can plant a cookie with this prefix, nor can a page that came without TLS. */
+const SECURE_COOKIE = `__Host-${COOKIE}`
 const CONSOLE_HEADER = 'x-paybell-console'
 
 /** 256 bits in base64url. */
@@ -32,12 +35,13 @@ export async function readConsoleSession(
 
 export function readConsoleToken(request: FastifyRequest): string | undefined {
   if (!isFromConsole(request)) return undefined
+  const name = isSecure(request) ? SECURE_COOKIE : COOKIE
   const values = headerValues(request, 'cookie')
     .flatMap((header) => header.split(';'))
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${COOKIE}=`))
-    .map((pair) => pair.slice(COOKIE.length + 1))
-  // Of two cookies, another site of the same domain may have planted one: both are refused.
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+  // Without TLS, another site of the same domain may have planted one of two: both are refused.
   return values.length === 1 && TOKEN.test(values[0] as string) ? values[0] : undefined
 }
 
@@ -59,16 +63,19 @@ function isOwnOrigin(request: FastifyRequest, origin: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase()
 }
 
+function isSecure(request: FastifyRequest): boolean {
+  return request.protocol === 'https' || request.server.isAtHttps
+}
+
 export function setSessionCookie(
   request: FastifyRequest,
   reply: FastifyReply,
-  config: Pick<Config, 'baseUrl'>,
   /** Null removes the cookie. */
   token: string | null,
 ): void {
-  const isHttps = request.protocol === 'https' || config.baseUrl?.startsWith('https:')
+  const isHttps = isSecure(request)
   const parts = [
-    `${COOKIE}=${token ?? ''}`,
+    `${isHttps ? SECURE_COOKIE : COOKIE}=${token ?? ''}`,
     'Path=/',
     `Max-Age=${token === null ? 0 : SESSION_SECONDS}`,
     'HttpOnly',

@@ -112,6 +112,27 @@ test('the cookie is out of reach for scripts and other sites', async () => {
   for (const { digest } of rows) assert.ok(!digest.equals(Buffer.from(token, 'base64url')))
 })
 
+test('regression: over HTTPS a cookie that another site has planted ends no session', async () => {
+  const env = { PAYBELL_BASE_URL: 'https://paybell.test' }
+  const https = await serveHttp(owner, pool, { env })
+  const signedIn = await post({ operatorKey: OPERATOR_KEY }, CONSOLE, https)
+  const given = String(signedIn.headers['set-cookie'])
+  assert.match(
+    given,
+    /^__Host-paybell_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+  )
+  const [own = ''] = given.split(';', 1)
+  const kindOf = async (cookie: string) => {
+    const headers = { ...CONSOLE, cookie }
+    return (await https.app.inject({ url: '/console/session', headers })).json().kind
+  }
+  const planted = `paybell_session=${'A'.repeat(43)}`
+  assert.equal(await kindOf(`${planted}; ${own}`), 'operator')
+  assert.equal(await kindOf(planted), null)
+  // Nor does the name without the prefix count, whatever it holds.
+  assert.equal(await kindOf(own.replace('__Host-', '')), null)
+})
+
 test('a request that another site could make is refused', async () => {
   const cookie = await signIn({ operatorKey: OPERATOR_KEY })
   const url = '/operator/v1/clients'

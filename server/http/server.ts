@@ -91,6 +91,7 @@ async function prepare(app: App, deps: ServerDeps, work: LargeWork): Promise<voi
   })
   await describeInterface(app, deps.baseUrl, policy)
   app.decorate('consoleSessions', deps.access.sessions)
+  app.decorate('isAtHttps', deps.config.baseUrl?.startsWith('https:') ?? false)
 }
 
 function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {

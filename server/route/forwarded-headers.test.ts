@@ -60,6 +60,10 @@ test('each cell gets its own session under the usual name, and gives it back und
   assert.equal(cookieFor(7, cookie), 'a=1; paybell_session=seven')
   assert.equal(cookieFor(3, cookie), 'a=1')
   assert.equal(setCookieFrom(7, 'paybell_session=x; Path=/'), 'paybell_session_7=x; Path=/')
+  const secure = '__Host-paybell_session_7=seven; paybell_session_7=planted; paybell_session_9=x'
+  assert.deepEqual(sessionCells(secure), [7])
+  assert.equal(cookieFor(7, secure), '__Host-paybell_session=seven; paybell_session=planted')
+  assert.equal(setCookieFrom(7, '__Host-paybell_session=x'), '__Host-paybell_session_7=x')
   assert.deepEqual(answerHeaders({ 'set-cookie': 'b=1', connection: 'close', etag: 'x' }, 7), {
     'set-cookie': ['b=1'],
     etag: 'x',

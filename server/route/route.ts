@@ -11,6 +11,7 @@ import { answerClientError, answerConnect } from '../http/client-errors.ts'
 import type { Surface } from '../http/server-deps.ts'
 import { sendJson, sendProblem } from './answers.ts'
 import { trustedBy } from './forwarded-headers.ts'
+import { PublicGuides } from './guides.ts'
 import { KnownCells } from './known-cells.ts'
 import { isPlainPath } from './plain-path.ts'
 import type { RouteConfig } from './route-config.ts'
@@ -34,12 +35,22 @@ const CLOSE_MS_MAX = 10_000
 const REQUESTS_MAX = 5_000
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
+/** What a cell with two ports has at the public one alone; public keys are at both of the route, for producers. */
+const CLIENT_PATHS =
+  /^(?:\/(?:api\/)?v1\/|\/auth\/|\/documents\/|\/\.well-known\/oauth-authorization-server$)/
+
+function isOfOtherPort(path: string, surface: Surface): boolean {
+  if (surface === 'public') return path.startsWith('/operator/')
+  return surface === 'operator' && CLIENT_PATHS.test(path)
+}
+
 export class Route {
   readonly #options: RouteOptions
   readonly #cells: KnownCells
   readonly #waiting: WaitingBodies
   readonly #metrics: RouteMetrics
   readonly #router: Router
+  readonly #guides = new PublicGuides()
   readonly #servers: Server[] = []
   #baseUrl: string
   #operatorUrl: string | null = null
@@ -153,13 +164,22 @@ export class Route {
         retryAfterSeconds: 1,
       })
       sendProblem(response, busy, this.#baseUrl)
-    } else if (!isPlainPath(path) || (surface === 'public' && path.startsWith('/operator/'))) {
+    } else if (!isPlainPath(path) || isOfOtherPort(path, surface)) {
       sendProblem(
         response,
         new ServiceError('not-found', 'This service has no such address.'),
         this.#baseUrl,
       )
+    } else if (surface === 'public' && this.#guides.has(request, path)) {
+      this.#guides.send(request, response, path).catch((error) => this.#fail(response, error))
     } else void this.#router.handle(request, response, surface)
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    const isOurs = !(error instanceof ServiceError)
+    if (isOurs) this.#options.log.error({ error: String(error) }, 'request.failed')
+    const failure = isOurs ? new ServiceError('internal', 'Something went wrong.') : error
+    sendProblem(response, failure, this.#baseUrl)
   }
 
   /** One cell away is no reason to take the route away from the others. */

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startPaybell } from '../support/paybell.ts'
 import { routeConfig, startRoute } from '../support/routes.ts'
+import { Caller } from '../support/sandbox.ts'
 
 const t = { after }
 const twoPorts = await startPaybell(t, { env: { PAYBELL_OPERATOR_PORT: '0' } })
@@ -101,6 +102,32 @@ for (const [cells, address] of [
       assert.match(await (await send(stream)).text(), /operator’s own port/)
       const long = new Blob([JSON.stringify({ ...operator, more: 'a'.repeat(8_192) })]).stream()
       assert.equal((await send(long)).status, 413)
+    })
+
+    test('regression: the operator’s port knows nothing of the client interface, as that of a cell', async () => {
+      const token = await new Caller(twoPorts).token()
+      for (const path of ['/v1/webhooks', '/api/v1/payments/subscriptions', '/documents/x']) {
+        const headers = { authorization: `Bearer ${token}`, accountid: twoPorts.accountId }
+        assert.equal((await fetch(operatorUrl + path, { headers })).status, 404, path)
+        const atPublic = await fetch(baseUrl + path, { headers })
+        assert.equal(atPublic.status, path.startsWith('/documents') ? 404 : 200, path)
+      }
+      const signIn = { method: 'POST', headers: json, body: JSON.stringify(client) }
+      assert.equal((await fetch(`${operatorUrl}/auth/token`, signIn)).status, 404)
+      assert.equal((await fetch(`${baseUrl}/auth/token`, signIn)).status, 200)
+    })
+
+    test('regression: guides for operators are at the operator’s port alone', async () => {
+      for (const [at, status] of [
+        [baseUrl, 404],
+        [operatorUrl, 200],
+      ] as const) {
+        assert.equal((await fetch(`${at}/guides/operations`)).status, status)
+        assert.equal((await fetch(`${at}/guides/delivery`)).status, 200)
+        const index = await (await fetch(`${at}/guides/`)).text()
+        assert.equal(index.includes('/guides/operations'), status === 200)
+        assert.ok(index.includes('/guides/delivery'))
+      }
     })
 
     test('public keys are at both, which producers read', async () => {

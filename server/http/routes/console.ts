@@ -142,7 +142,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       tags,
       summary: 'Sign in at the console',
       description:
-        'With an operator’s key, a client’s credentials or a one-time link: one of them. The cookie `paybell_session` counts as that credential for 12 hours, on requests with the header `X-Paybell-Console: 1` from the same origin. It ends with the key, the secret or the client.',
+        'With an operator’s key, a client’s credentials or a one-time link: one of them. The cookie `paybell_session`, or `__Host-paybell_session` where the service is reached by HTTPS, counts as that credential for 12 hours, on requests with the header `X-Paybell-Console: 1` from the same origin. It ends with the key, the secret or the client.',
       security: [],
       headers: ConsoleHeader,
       body: SignInRequest,
@@ -160,7 +160,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       const signIn = toSignIn(request.body, deps.surface)
       const from = { address: request.ip, requestId: request.id }
       const token = await app.consoleSessions.open(signIn, from)
-      setSessionCookie(request, reply as FastifyReply, deps.config, token)
+      setSessionCookie(request, reply as FastifyReply, token)
       return reply.code(204).send(undefined)
     },
   })
@@ -204,7 +204,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       if (!isFromConsole(request)) throw notFromConsole()
       const token = readConsoleToken(request)
       if (token !== undefined) await app.consoleSessions.end(token, request.id)
-      setSessionCookie(request, reply as FastifyReply, deps.config, null)
+      setSessionCookie(request, reply as FastifyReply, null)
       return reply.code(204).send(undefined)
     },
   })
