@@ -131,6 +131,8 @@ function* scanAmount(text: string): Steps<string | undefined> {
       const end = numberEnd(text, at)
       amountText = text.slice(at, end)
       at = end - 1
+      // A name has one value.
+      atAmount = false
     }
   }
   return amountText
