@@ -47,7 +47,7 @@ export function contentDisposition(name: string): string {
 /** The last part of a path, without what would break the header or be more than a name on some system (§4.3). */
 function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) as string
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in it.
-  const kept = last.toWellFormed().replace(/[\x00-\x1f\x7f-\x9f"%:*?<>|]/g, '_')
+  // Control and formatting characters, too: one of them turns the rest of a name around.
+  const kept = last.toWellFormed().replace(/[\p{Cc}\p{Cf}"%:*?<>|]/gu, '_')
   return kept.replace(/^[ .]+|[ .]+$/g, '') || 'document'
 }

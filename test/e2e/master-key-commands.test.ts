@@ -38,5 +38,6 @@ test('signing keys are made under one master key and resealed under the next', a
   assert.equal(resealed.code, 0, resealed.stderr)
   assert.equal(JSON.parse(resealed.stdout).signingKeys, 2)
   const { writeKeyId } = new Sealer([next])
-  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 2]]))
+  // Each has a sealed private part and an authenticated public one.
+  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 4]]))
 })
