@@ -66,7 +66,17 @@ prepare "search.findNamedAccounts of a client" (text, integer, uuid) as
         select m.client_key from client_moves m where m.state = 'MOVED'))
     and a.client_key = $2 and ($3::uuid is null or a.id = $3) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   always
+--   for values given: full, never analyzed
+--     Limit
+--       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
+--         Subquery Scan
+--           Limit
+--             InitPlan 1: Seq Scan client_moves filter (state)
+--             Nested Loop
+--               Bitmap Heap Scan accounts filter (name)
+--                 Bitmap Index Scan accounts by accounts_pkey (client_key)
+--               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
+--   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
 --     Limit
 --       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
 --         Subquery Scan
