@@ -223,6 +223,7 @@ export function createApp(options: AppOptions): PaybellApp {
     cell: config.isCellNamed ? config.cell : null,
     isDraining: () => phase.isLeaving,
     refusedWrites: () => writes.findReasons(),
+    knownRefusals: () => writes.knownReasons(),
   })
   const source =
     config.nats &&

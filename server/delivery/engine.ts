@@ -71,7 +71,7 @@ export class Engine {
   readonly #lateRows: LateRows
   readonly #parts: HandOffParts
   readonly #rounds: Rounds
-  #unsettled = 0
+  #unsettled = 0 // Attempts under way or not yet recorded.
   #isRunning = false
   #isPumpDue = false
   readonly #maySend = (lane: Lane) => this.#shards.maySend(lane.shard)
@@ -145,7 +145,6 @@ export class Engine {
     return this.#lanes.inFlight
   }
 
-  /** Attempts under way or not yet recorded. */
   get unsettled(): number {
     return this.#unsettled
   }
@@ -156,6 +155,10 @@ export class Engine {
 
   get shards(): readonly number[] {
     return this.#shards.held
+  }
+
+  get awaitedShards(): number {
+    return this.#shards.awaited
   }
 
   /** Takes its first shards and begins. While the database is away it goes on asking. */

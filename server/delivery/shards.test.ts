@@ -387,3 +387,17 @@ test('it tells when it has come, when it has given shards up and when it goes', 
   await shards.leave()
   assert.equal(world.announced, 3)
 })
+
+test('regression: a process that starts after a crash tells how many shards wait for the leases of the dead one', async () => {
+  const { world, shards, clock } = shardsOverTable()
+  for (const row of world.table.values()) row.owner = 'dead'
+  await shards.renew()
+  assert.equal(shards.awaited, 0, 'its beat may come any moment')
+  clock.advance(7)
+  await shards.renew()
+  assert.deepEqual([shards.awaited, shards.held.length], [64, 0])
+  clock.advance(25)
+  await shards.renew()
+  await shards.renew()
+  assert.deepEqual([shards.awaited, shards.held.length], [0, 64])
+})

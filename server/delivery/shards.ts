@@ -33,7 +33,10 @@ interface OwnMoment {
   cautiousMs: number
 }
 
-type ShardsEnvironment = Pick<EngineEnvironment, 'store' | 'clock' | 'cautiousMs' | 'wakeUps'>
+type ShardsEnvironment = Pick<
+  EngineEnvironment,
+  'store' | 'clock' | 'cautiousMs' | 'wakeUps' | 'log'
+>
 
 export class Shards {
   readonly #environment: ShardsEnvironment
@@ -52,6 +55,7 @@ export class Shards {
   #renewing: Promise<void> = Promise.resolve()
   #isKnown = false
   #isReleasing = false
+  #isAwaiting = false
 
   constructor(environment: ShardsEnvironment, policy: LeasePolicy, events: ShardEvents) {
     this.#environment = environment
@@ -62,6 +66,16 @@ export class Shards {
 
   get held(): readonly number[] {
     return [...this.#leases.keys()]
+  }
+
+  /**
+   * How many leases are of processes that have shown no life for two renewals, so that no process sends for these shards
+   * until they have run out. A process that starts after a crash waits for them, from its own start on.
+   */
+  get awaited(): number {
+    const { renewEveryMs, recordingMsMax } = this.#policy
+    const quietMs = 2 * renewEveryMs + recordingMsMax
+    return this.#others.silentFor(quietMs, this.#clock.monotonicMs()).size
   }
 
   /** True while shards wait to be given away. */
@@ -135,6 +149,7 @@ export class Shards {
     this.#events.onDatabaseTime(renewal.nowMs, sentAt.monotonicMs, receivedAtMs)
     this.#others.read(renewal.others, receivedAtMs)
     this.#processes.read(renewal.processes, receivedAtMs)
+    this.#tellAwaited()
     this.#lose(this.#keep(renewal.held, sentAt))
     this.#adopt(renewal.held, sentAt)
     if (this.#isReleasing) return
@@ -176,6 +191,15 @@ export class Shards {
     this.#lose(this.held.filter((shard) => !busy.includes(shard)))
     await this.#environment.store.leave(busy)
     this.#environment.wakeUps?.announceLeases()
+  }
+
+  /** Once each time that it begins to wait. */
+  #tellAwaited(): void {
+    const shards = this.awaited
+    if (shards > 0 && !this.#isAwaiting) {
+      this.#environment.log.warn({ shards }, 'leases.awaited')
+    }
+    this.#isAwaiting = shards > 0
   }
 
   /** Lengthens what was renewed; returns what was not, although we counted on it. */

@@ -105,10 +105,9 @@ export async function recordPayments(
     await payments.saveDocuments(files, new Date(clock.nowMs()))
   }
   const { results, deliveries, audits } = await payments.transact(async (transaction) => {
-    const [locked, consumerLease] = await Promise.all([
-      lock(transaction, changes, clientKeys, locking),
-      changes.some((change) => change.consumerLease) ? transaction.readConsumerLease() : null,
-    ])
+    const locked = await lock(transaction, changes, clientKeys, locking)
+    const isFenced = changes.some((change) => change.consumerLease)
+    const consumerLease = isFenced ? await transaction.readConsumerLease() : null
     // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
     const plan = await planAndSaveDocuments(

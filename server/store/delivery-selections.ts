@@ -1,13 +1,15 @@
 // Which of the deliveries that match can be acted on, and the notes of a job about them. A delivery that
 // another job has still to deal with is left to that one: it is counted once.
 
+import type { Pool } from 'pg'
 import { uuidTimeMs } from '../core/uuid.ts'
 import { hasNotLeft } from './clients.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import type { DeliveryQuery } from './delivery-query.ts'
 import { isWhole } from './erasures.ts'
 import type { EndpointCount } from './job-deliveries.ts'
-import { releasing } from './snapshot.ts'
+import { inSnapshot, releasing } from './snapshot.ts'
 import { byStretch, idsWithin, type Stretch, stretchAround, timesWithin } from './stretches.ts'
 
 export interface SelectedDelivery {
@@ -23,6 +25,40 @@ export type Act = 'replay' | 'cancel' | 'retry'
 
 /** As many at once as a statement handles in a fraction of a second. */
 const AT_ONCE = 5_000
+
+/** True where only what is owed is asked for, and of whom: then one statement finds all of it. */
+export function isOwedOnly(query: DeliveryQuery): boolean {
+  const { clientKey, accountId, endpointId, states, ...rest } = query
+  return states?.join() === 'PENDING' && Object.values(rest).every((part) => part === null)
+}
+
+/**
+ * The keys of what is owed, oldest first, up to one more than `max`. Without an order in the statement, whose rows need not
+ * be fetched in one: after an outage, when all of it is to be retried, nothing else is read.
+ */
+export async function readOwedKeys(
+  pool: Pool,
+  { clientKey, accountId, endpointId }: DeliveryQuery,
+  max: number,
+): Promise<readonly SelectedDelivery[]> {
+  const { rows } = await inSnapshot(pool, (db) =>
+    db.query<{ client_key: number; id: string; endpoint_id: string }>(
+      `select client_key, id, endpoint_id from pending_deliveries
+       where ($1::int is null or client_key = $1) and ($2::uuid is null or account_id = $2)
+         and ($3::uuid is null or endpoint_id = $3)
+       limit $4`,
+      [clientKey, accountId, endpointId, max + 1],
+    ),
+  )
+  return rows
+    .map((row) => ({
+      clientKey: row.client_key,
+      id: row.id,
+      endpointId: row.endpoint_id,
+      finishedAtMs: null,
+    }))
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
+}
 
 // Looked up one by one, by their keys: statistics about what comes and goes are not to be trusted. What has moved to
 // another cell may still be here for a moment.

@@ -134,3 +134,15 @@ test('a schema that a newer version has changed is left as it is', async (t) => 
   assert.deepEqual(await migrate(url, new Date(), { migrationsDir }), ['9999_try'])
   assert.deepEqual(await migrate(url, new Date()), [])
 })
+
+test('regression: a migration whose process freezes in its middle gives its locks up', async (t) => {
+  const { pool, url } = await cloneDatabase()
+  const migrationsDir = await copyMigrations(t)
+  const file = join(migrationsDir, '9999_try.sql')
+  await writeFile(
+    file,
+    `create table tried as select current_setting('idle_in_transaction_session_timeout') as idle;\n`,
+  )
+  await migrate(url, new Date(), { migrationsDir })
+  assert.deepEqual((await pool.query('select idle from tried')).rows, [{ idle: '30s' }])
+})

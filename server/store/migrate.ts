@@ -34,6 +34,7 @@ export interface MigrateOptions extends PartitionOptions {
 /** Another process that migrates may take its time. */
 const ELSEWHERE_MS_MAX = 120_000
 const ELSEWHERE_POLL_MS = 200
+const IDLE_MS_MAX = 30_000
 
 /** Returns the names of the migrations that this call applied. */
 export async function migrate(
@@ -41,7 +42,11 @@ export async function migrate(
   now: Date,
   options: MigrateOptions = {},
 ): Promise<readonly string[]> {
-  const client = createClient(url, 'paybell migrate', { mustTakeWrites: true })
+  const client = createClient(url, 'paybell migrate', {
+    mustTakeWrites: true,
+    // A process that is frozen in the middle of a migration must not keep its tables locked.
+    settings: { idle_in_transaction_session_timeout: IDLE_MS_MAX },
+  })
   await client.connect()
   try {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)

@@ -12,6 +12,7 @@ export interface GaugeSources {
     readonly inFlight: number
     readonly inMemory: number
     readonly shards: readonly number[]
+    readonly awaitedShards: number
   }
   pool: {
     readonly totalCount: number
@@ -71,6 +72,12 @@ function addProcessGauges(
   )
   gauge('paybell_shards_held', 'Shards that this process sends for.', [], (one) =>
     one.set(engine.shards.length),
+  )
+  gauge(
+    'paybell_shards_awaited',
+    'Shards whose process shows no life: this process waits for their leases to run out.',
+    [],
+    (one) => one.set(engine.awaitedShards),
   )
   gauge(
     'paybell_worker_last_heartbeat_timestamp_seconds',

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { storeClient } from '../../test/support/stored-deliveries.ts'
 import { createPool } from '../store/db.ts'
+import { readOnlyError } from '../store/read-only.ts'
 import { Sealer } from '../store/sealing.ts'
 import { Readiness } from './readiness.ts'
 
@@ -101,4 +102,18 @@ test('F6: a database that does not answer is not ready after two seconds', async
   const checking = new Readiness(answersNever(), sealer).check()
   t.mock.timers.tick(2_000)
   assert.deepEqual((await checking).reasons, ['The database does not answer.'])
+})
+
+test('regression: a read-only database is called so where no connection to it is taken, or none is free', async (t) => {
+  const refusing = {
+    query: () => Promise.reject(readOnlyError('db.example')),
+  } as unknown as Pool
+  const { reasons } = await new Readiness(refusing, sealer).check()
+  assert.deepEqual(reasons, ['The database is read-only: nothing can be written.'])
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const silent = { query: () => new Promise(() => {}) } as unknown as Pool
+  const refusal = 'Leases cannot be written: the database is read-only.'
+  const checking = new Readiness(silent, sealer, { knownRefusals: () => [refusal] }).check()
+  t.mock.timers.tick(2_000)
+  assert.deepEqual((await checking).reasons, [refusal])
 })

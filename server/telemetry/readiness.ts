@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { Remembered } from '../core/remembered.ts'
 import { isDatabaseAway } from '../store/db.ts'
 import { countSecretsByMasterKey } from '../store/master-keys.ts'
+import { isReadOnlyError } from '../store/read-only.ts'
 import type { Sealer } from '../store/sealing.ts'
 
 /** What the process knows of itself. */
@@ -14,6 +15,8 @@ export interface ReadinessFacts {
   isDraining?(): boolean
   /** Writes that were refused recently, a sentence each. */
   refusedWrites?(): Promise<readonly string[]>
+  /** The same without asking the database. */
+  knownRefusals?(): readonly string[]
 }
 
 interface DatabaseFacts {
@@ -22,6 +25,7 @@ interface DatabaseFacts {
   isReadOnly: boolean
 }
 
+const READ_ONLY = 'The database is read-only: nothing can be written.'
 const ANSWER_MS_MAX = 2_000
 /** The keys that secrets need change seldom, and asking reads whole tables. */
 const KEYS_CHECKED_EVERY_MS = 60_000
@@ -53,6 +57,10 @@ export class Readiness {
       // Without the time limit, because it may have to read whole tables.
       return reasons ?? (await this.#missingKeys.get(undefined, () => this.#findMissingKeys()))
     } catch (error) {
+      if (isReadOnlyError(error)) return [READ_ONLY]
+      // A pool whose connections are all replaced, because writes are refused, may have none free for the question.
+      const refused = this.#facts.knownRefusals?.() ?? []
+      if (refused.length > 0) return refused
       const cell = this.#facts.cell ?? null
       const database = cell === null ? 'The database' : `The database of cell ${cell}`
       return [`${database} ${isDatabaseAway(error) ? 'cannot be reached' : 'does not answer'}.`]
@@ -68,7 +76,7 @@ export class Readiness {
     const [facts] = rows
     if (!facts?.migrated) return ['The database has not been migrated.']
     if (facts.isStandby) return ['The database is a standby: nothing can be written.']
-    if (facts.isReadOnly) return ['The database is read-only: nothing can be written.']
+    if (facts.isReadOnly) return [READ_ONLY]
     // Of a cluster, another node than the one that has answered may have the tables.
     await this.#pool.query('select from leases limit 1')
     const refused = (await this.#facts.refusedWrites?.()) ?? []

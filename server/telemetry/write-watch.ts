@@ -49,6 +49,11 @@ export class WriteWatch {
   /** What cannot be written now, a sentence each. */
   async findReasons(): Promise<readonly string[]> {
     await this.#probeIfDue()
+    return this.knownReasons()
+  }
+
+  /** As far as it is known, without asking. */
+  knownReasons(): readonly string[] {
     return [...this.#refusals]
       .filter(([kind, { count }]) => count >= REFUSED_MAX[kind])
       .map(([kind, { why }]) => `${NAMES[kind]} cannot be written: ${why}.`)

@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { isOverTime } from '../../store/db.ts'
 import { type DeliverySlice, readDeliverySlice } from '../../store/delivery-lists.ts'
 import type { DeliveryQuery, Reach } from '../../store/delivery-query.ts'
-import type { SelectedDelivery } from '../../store/delivery-selections.ts'
+import { isOwedOnly, readOwedKeys, type SelectedDelivery } from '../../store/delivery-selections.ts'
 import type { Deps } from './deps.ts'
 
 /** A filter that matches more is most likely a mistake. */
@@ -17,6 +17,11 @@ export async function selectDeliveries(
   query: DeliveryQuery,
   { deliveriesMax, atOnce } = SELECTION,
 ): Promise<readonly SelectedDelivery[]> {
+  if (isOwedOnly(query)) {
+    const owed = await readOwedKeys(deps.pool, query, deliveriesMax).catch(toTooWide)
+    if (owed.length > deliveriesMax) throw tooWide()
+    return owed
+  }
   const endsAtMs = deps.clock.monotonicMs() + LOOK_MS_MAX
   const selected: SelectedDelivery[] = []
   let beforeId: string | null = null
