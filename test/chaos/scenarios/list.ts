@@ -1,13 +1,18 @@
 // Every scenario, by the fault that it makes.
 
+import { consumerCutOff, consumerFrozen } from './consumers.ts'
 import { backlogClockBack, rateClockBack } from './pace.ts'
 import { patienceClockAhead } from './patience.ts'
 import type { Scenario } from './scenario.ts'
 import { sealClockAhead } from './seal.ts'
+import { stopBesideSilence } from './stop.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   rateClockBack,
   backlogClockBack,
   patienceClockAhead,
   sealClockAhead,
+  consumerFrozen,
+  consumerCutOff,
+  stopBesideSilence,
 ]
