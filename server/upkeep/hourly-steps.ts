@@ -6,6 +6,7 @@ import { DAY_MS } from '../core/backoff.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import { rotateSigningKeyIfOld, TOKEN_KEYS } from '../operations/parts/keyring.ts'
 import { tendWebhookKeys } from '../operations/webhook-keys.ts'
+import { indexPlaces } from '../store/audit-indexes.ts'
 import { vacuumClosedDays } from '../store/closed-days.ts'
 import { inTransaction } from '../store/db.ts'
 import { deleteOldDocumentLinks } from '../store/document-links.ts'
@@ -37,6 +38,7 @@ const NEEDED = new Set([
   'partitions',
   'feed',
   'closed-days',
+  'audit-index',
   'signing-keys',
   'webhook-keys',
   'deleted-endpoints',
@@ -113,6 +115,16 @@ function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
         if (dropped.length > 0) logger.info({ months: dropped }, 'audit.dropped')
         if (remark !== null) logger.warn({ remark }, 'audit.not-dropped')
         return isLeft ? 'left' : 'done'
+      },
+    },
+    {
+      name: 'audit-index',
+      async work() {
+        const { made, left } = await indexPlaces(pool)
+        if (made.length > 0) logger.info({ made }, 'audit.indexed')
+        if (left.length === 0) return 'done'
+        logger.warn({ left }, 'audit.not-indexed')
+        return 'left'
       },
     },
     { name: 'hours', work: () => deleteOldHours(pool, now()) },
