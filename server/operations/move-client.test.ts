@@ -14,6 +14,8 @@ import {
 } from '../../test/support/stored-deliveries.ts'
 import { openCell } from '../../test/support/two-cells.ts'
 import { until } from '../../test/support/until.ts'
+import { findKeptLink, keepLinks } from '../store/document-links.ts'
+import { findEarlierAddress } from '../store/earlier-addresses.ts'
 import { findRefusedClient } from '../store/move-fence.ts'
 import { addressOf } from '../store/session.ts'
 import { moveClient, undoMove } from './move-client.ts'
@@ -101,6 +103,26 @@ test('regression: a move that is completed by running it again removes the rows,
     [clientId],
   )
   assert.deepEqual(rows, [{ step: 'REMOVED' }])
+})
+
+test('links that callbacks have carried, and addresses of before, go along: bytes and receipts stay what they are', async () => {
+  const { clientKey, endpoint, there } = await storeMovable()
+  const key = { eventId: randomUUID(), endpointId: endpoint.endpointId }
+  const [kept] = await keepLinks(first.pool, [
+    { clientKey, ...key, url: 'https://zero.example/documents/x' },
+  ])
+  const sentAt = new Date()
+  await first.pool.query(`update endpoints set url = url || '?' where client_key = $1`, [clientKey])
+  const address = await findEarlierAddress(first.pool, { clientKey, ...key }, sentAt)
+  assert.ok(address !== null)
+  await moveClient(there)
+  const { rows } = await seventh.pool.query('select client_key from clients where id = $1', [
+    there.clientId,
+  ])
+  const moved = { clientKey: rows[0].client_key as number, ...key }
+  assert.equal(await findKeptLink(seventh.pool, moved), kept)
+  assert.equal(await findEarlierAddress(seventh.pool, moved, sentAt), address)
+  assert.equal(await findKeptLink(first.pool, { clientKey, ...key }), null)
 })
 
 test('a client that the other cell has already is not moved there: what it has would be replaced', async () => {
