@@ -52,6 +52,24 @@ test('the templates ask for no value that there is not', () => {
   }
 })
 
+test('regression: secrets come as files that only the service reads, never in the environment', () => {
+  const text = read('templates/deployment.yaml')
+  assert.doesNotMatch(text, /secretKeyRef/)
+  for (const [name, key] of [
+    ['DATABASE_URL', 'databaseUrlKey'],
+    ['PAYBELL_MASTER_KEY', 'masterKeyKey'],
+    ['PAYBELL_OPERATOR_KEY', 'operatorKeyKey'],
+  ] as const) {
+    const file = new RegExp(`name: ${name}_FILE\\n +value: (\\S+)/(\\S+)\\n`).exec(text)
+    assert.ok(file, name)
+    assert.ok(text.includes(`mountPath: ${file[1]}, readOnly: true`), name)
+    assert.ok(text.includes(`{ key: {{ .Values.secret.${key} }}, path: ${file[2]} }`), name)
+  }
+  // Readable for the group of the pod: the files belong to root.
+  assert.match(text, /fsGroup: 10001/)
+  assert.match(text, new RegExp(`defaultMode: ${0o440}\\b`))
+})
+
 interface Resource {
   kind: string
   metadata: { name: string; labels: Record<string, string> }
@@ -94,7 +112,7 @@ describe('as helm renders it', { skip: skipWithout('helm') }, () => {
     assert.throws(() => render([...SET, 'replica=3']), { stderr: /replica/ })
   })
 
-  test('pods are probed, drained, without rights, and know secrets by reference', () => {
+  test('pods are probed, drained, without rights, and read secrets from files', () => {
     const { spec } = render(ALL).find(({ kind }) => kind === 'Deployment') as Resource
     const pod = spec.template.spec
     const [container] = pod.containers
@@ -112,13 +130,16 @@ describe('as helm renders it', { skip: skipWithout('helm') }, () => {
     assert.equal(container.securityContext.readOnlyRootFilesystem, true)
     assert.deepEqual(container.securityContext.capabilities.drop, ['ALL'])
     const settings = new Map(SETTINGS.map((setting) => [setting.name as string, setting]))
-    for (const { name, value, valueFrom } of container.env) {
-      const setting = settings.get(name) as { secret?: boolean } | undefined
+    for (const { name, value } of container.env) {
+      const setting = settings.get(name.replace(/_FILE$/, '')) as { secret?: boolean } | undefined
       assert.ok(setting, name)
-      assert.equal(valueFrom !== undefined, setting.secret === true, name)
-      if (valueFrom) assert.equal(valueFrom.secretKeyRef.name, values.secret.name)
-      else assert.equal(typeof value, 'string', name)
+      assert.equal(name.endsWith('_FILE'), setting.secret === true, name)
+      assert.equal(typeof value, 'string', name)
     }
+    const [volume] = pod.volumes
+    assert.equal(volume.secret.secretName, values.secret.name)
+    assert.equal(volume.secret.items.length, 3)
+    assert.equal(container.volumeMounts[0].name, volume.name)
   })
 
   test('services, budget, policy and monitor find the pods, and only what is inside the operator', () => {
