@@ -52,7 +52,8 @@ export async function startTcpProxy(
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
-        to.destroy()
+        // A machine that is gone does not say goodbye either.
+        if (!proxy.isSilent) to.destroy()
       })
     }
   }).listen(options.port ?? 0, '127.0.0.1')
