@@ -7,8 +7,11 @@ import {
   HOUR_MS,
   hourOfId,
   isHourFinal,
+  isHourOver,
+  nextSpanHours,
   owedIn,
   SETTLING_MS,
+  SPAN_HOURS_FIRST,
   STATEMENT_HOURS_MAX,
   type StatementHour,
   sumHours,
@@ -78,4 +81,31 @@ test('a period is made of whole hours, at most 31 days, up to the end of the ope
   assert.deepEqual(codes(AT + 1, open - 1), ['/from not-a-whole-hour', '/to not-a-whole-hour'])
   assert.deepEqual(codes(AT, AT), ['/to not-after-from'])
   assert.deepEqual(codes(AT, open + HOUR_MS), ['/to in-the-future'])
+})
+
+test('a kept hour counts as open until it is over and has settled by the clock that asks', () => {
+  const hour = Date.UTC(2026, 2, 2, 9)
+  const overMs = hour + HOUR_MS + SETTLING_MS
+  const cases: [nowMs: number, isOver: boolean][] = [
+    [hour - 1, false],
+    [hour + HOUR_MS, false],
+    [overMs - 1, false],
+    [overMs, true],
+  ]
+  for (const [nowMs, isOver] of cases) assert.equal(isHourOver(hour, nowMs), isOver)
+})
+
+test('a span grows by what was counted: to the whole month after nothing, and never above what fits', () => {
+  const cases: [hours: number, rows: number, next: number][] = [
+    [SPAN_HOURS_FIRST, 0, STATEMENT_HOURS_MAX],
+    [1, 0, 16],
+    [48, 250_000, 48],
+    [48, 25_000, 480],
+    [48, 10_000_000, 1],
+    [1, 100_000_000, 1],
+    [744, 1, 744],
+  ]
+  for (const [hours, rows, next] of cases) {
+    assert.equal(nextSpanHours(hours, rows), next, `${hours} hours with ${rows}`)
+  }
 })

@@ -182,6 +182,28 @@ test('rows that an owner of the database writes into kept hours are in no statem
   assert.ok((await reconcileAs(good)).isComplete)
 })
 
+test('a kept hour that an owner of the database alters is counted again, and counted as forged', async () => {
+  // So that hours which are over were of its time, and are kept.
+  await pool.query(
+    `update endpoints set created_at = created_at - interval '1 day' where id = $1`,
+    [refusing],
+  )
+  await until('some hour is kept', async () => {
+    await client.webhooks.statement(refusing, window())
+    const kept = await pool.query(
+      `update statement_hours set delivered = delivered + 7
+       where endpoint_id = $1 and authentication is not null`,
+      [refusing],
+    )
+    return (kept.rowCount ?? 0) > 0
+  })
+  assert.equal((await client.webhooks.statement(refusing, window())).delivered, 0)
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text()
+  const forged = /^paybell_statement_hours_forged_total(?:\{[^}]*\})? (\d+)$/m.exec(metrics)?.[1]
+  assert.ok(Number(forged) > 0, metrics.slice(0, 2_000))
+  await pool.query(`update endpoints set created_at = now() where id = $1`, [refusing])
+})
+
 test('by design: what an owner makes of the deliveries is what the service signs', async () => {
   // docs/statements.md, "What it does not prove".
   await pool.query(

@@ -5,6 +5,7 @@ import { backlogClockBack, rateClockBack } from './pace.ts'
 import { patienceClockAhead } from './patience.ts'
 import type { Scenario } from './scenario.ts'
 import { sealClockAhead } from './seal.ts'
+import { statementClockAhead, statementClockBehind } from './statement.ts'
 import { stopBesideSilence } from './stop.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -15,4 +16,6 @@ export const SCENARIOS: readonly Scenario[] = [
   consumerFrozen,
   consumerCutOff,
   stopBesideSilence,
+  statementClockAhead,
+  statementClockBehind,
 ]
