@@ -14,7 +14,7 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
       patch(
         'store/jobs.ts',
         'or held_until < $4 or held_until > $5)',
-        "or held_until < $4 or held_until < $5 - interval '1 day')",
+        'or held_until < $4 or $5::timestamptz is null)',
       ),
     ],
     test: 'server/store/jobs.test.ts',
