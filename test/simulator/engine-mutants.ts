@@ -226,8 +226,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/attempt.ts',
-        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.runMs',
-        "delivery.deadlineAtMs ?? Number.parseInt(delivery.eventId.replace('-', '').slice(0, 12), 16) + policy.runMs",
+        'begun?.deadlineAtMs ?? firstAttemptAtMs + policy.runMs',
+        "begun?.deadlineAtMs ?? Number.parseInt(delivery.eventId.replace('-', '').slice(0, 12), 16) + policy.runMs",
       ),
     ],
   },
@@ -236,7 +236,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/attempt.ts',
-        'delivery.deadlineAtMs ?? firstAttemptAtMs + policy.runMs',
+        'begun?.deadlineAtMs ?? firstAttemptAtMs + policy.runMs',
         'atMs + policy.runMs',
       ),
     ],

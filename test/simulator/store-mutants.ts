@@ -258,8 +258,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     patches: [
       patch(
         'store/feed-marks.ts',
-        'where m.place <= $1::bigint order',
-        'where (m.place <= $1::bigint or true) order',
+        'where m.place <= $1::bigint and',
+        'where (m.place <= $1::bigint or true) and',
       ),
     ],
     test: STATEMENTS,
