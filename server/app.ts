@@ -83,6 +83,8 @@ export interface Spans {
   careEveryMs: number
   dueReader: DueReaderLimits
   statementTimeoutMs: number
+  /** For the whole way down. */
+  stopMsMax: number
   nats: Partial<NatsSpans>
 }
 
@@ -293,7 +295,7 @@ export function createApp(options: AppOptions): PaybellApp {
       () => client.close(),
       () => pool.end(),
     ],
-    downMsMax: STOP_MS_MAX,
+    downMsMax: spans.stopMsMax ?? STOP_MS_MAX,
   })
 
   return {

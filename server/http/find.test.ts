@@ -427,7 +427,9 @@ describe('the audit', () => {
     await put(contoso, randomUUID(), 'INV-9', 'DUE', '3.00')
     const all = (await get('/operator/v1/audit?limit=1')).json().items
     assert.equal(all[0].action, 'payment.put')
-    assert.deepEqual(Object.keys(all[0]), ['id', 'at', 'actor', 'action', 'object', 'requestId'])
+    assert.deepEqual(Object.keys(all[0]), [
+      ...['id', 'at', 'actor', 'action', 'object', 'requestId', 'sealed'],
+    ])
     const day = '2026-03-02T00:00:00Z'
     const url = `/operator/v1/audit?from=${day}&to=${day}`
     const never = await server.app.inject({ url, headers: operator })

@@ -171,7 +171,8 @@ export function toQueued(row: QueuedRow): QueuedDelivery {
     runAttempts: row.run_attempts,
     firstAttemptAtMs: row.first_attempt_at?.getTime() ?? null,
     firstFailedAtMs: row.first_failed_at?.getTime() ?? null,
-    deadlineAtMs: row.deadline_at?.getTime() ?? null,
+    // A run that has begun on disk, to go ahead of an older update, does not end before its first attempt.
+    deadlineAtMs: row.run_attempts === 0 ? null : (row.deadline_at?.getTime() ?? null),
     isReplay: row.is_replay,
     documentMode: row.document_mode,
   }

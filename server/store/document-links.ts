@@ -4,6 +4,7 @@
 import { uuidFloor } from '../core/uuid.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
+import { IN_CELL } from './planner.ts'
 
 export interface LinkKey {
   clientKey: number
@@ -30,7 +31,7 @@ export async function keepLinks(
                as g (client_key, event_id, endpoint_id, url, place)
            ), made as (
              insert into document_links (client_key, event_id, endpoint_id, url)
-             select client_key, event_id, endpoint_id, url from given
+             select client_key, event_id, endpoint_id, url from given where ${IN_CELL}
              on conflict do nothing
              returning client_key, event_id, endpoint_id, url
            )

@@ -9,8 +9,10 @@ import {
   storeEndpoint,
   storePending,
 } from '../../test/support/stored-deliveries.ts'
+import { NIL_UUID } from '../core/uuid.ts'
 import { bringForward } from './late-rows.ts'
-import { beginRuns } from './unattempted.ts'
+import { exhaustParked, readParked } from './parked.ts'
+import { beginRuns, exhaustDeliveries } from './unattempted.ts'
 
 const { pool } = await cloneDatabase()
 const client = await storeClient(pool)
@@ -55,4 +57,24 @@ test('a run begins once, and not for one that is gone or held by another', async
   )
   await pool.query('delete from pending_deliveries where id = $1', [id])
   assert.equal(await beginRuns(pool, [held], after(1), after(2)), false)
+})
+
+test('regression: a run that has begun on disk alone does not end before its first attempt', async () => {
+  const { id } = await storePending(pool, endpoint)
+  const held = { clientKey: client.clientKey, id, shard: endpoint.shard, epoch }
+  await beginRuns(pool, [held], after(1), after(2))
+  const isThere = async () => (await readPending(pool)).some((row) => row.id === id)
+  await exhaustDeliveries(pool, [held], after(3))
+  assert.ok(await isThere())
+  await pool.query('update pending_deliveries set next_attempt_at = null where id = $1', [id])
+  const lane = { ...endpoint, epoch }
+  await exhaustParked(pool, lane, { afterId: NIL_UUID, limit: 100 }, after(3))
+  assert.ok(await isThere())
+  const read = (await readParked(pool, lane, NIL_UUID, 100)).find((each) => each.id === id)
+  assert.deepEqual([read?.firstAttemptAtMs, read?.deadlineAtMs], [after(1).getTime(), null])
+  await pool.query('update pending_deliveries set attempts = 1, run_attempts = 1 where id = $1', [
+    id,
+  ])
+  await exhaustParked(pool, lane, { afterId: NIL_UUID, limit: 100 }, after(3))
+  assert.ok(!(await isThere()))
 })

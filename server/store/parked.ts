@@ -129,6 +129,7 @@ export async function exhaustParked(
              delete from pending_deliveries p using page g
              where exists (select from held) and exists (select from active)
                and g.deadline_at <= $5 and ${sameDelivery('g')} and p.deadline_at <= $5
+               and p.run_attempts > 0
              returning p.*
            ), filed as (
              ${fileAs('EXHAUSTED', 'ended', '$5')} where ${IN_CELL})

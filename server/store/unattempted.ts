@@ -40,7 +40,7 @@ export async function exhaustDeliveries(
       ), ended as (
         delete from pending_deliveries p
         using owed o join active a on a.client_key = o.client_key and a.id = o.endpoint_id
-        where ${sameDelivery('o')} and p.deadline_at <= $3
+        where ${sameDelivery('o')} and p.deadline_at <= $3 and p.run_attempts > 0
         returning p.*)
       ${fileAs('EXHAUSTED', 'ended', '$3')}`,
     values: WITH_TIME.values(deliveries, now),

@@ -161,6 +161,7 @@ export function spansOf(suite: Suite): Spans {
       sweepEveryMs: 5_000,
     },
     statementTimeoutMs: 3_000,
+    stopMsMax: 19_000,
     nats: {
       ackWaitMs: 1_500,
       workingEveryMs: 500,

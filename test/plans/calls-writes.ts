@@ -35,7 +35,8 @@ import {
   readDeletedOwed,
 } from '../../server/store/deleted-endpoints.ts'
 import { releaseDeliveriesOf } from '../../server/store/deliveries.ts'
-import { countFit, noteItems } from '../../server/store/delivery-selections.ts'
+import { EVERY_DELIVERY } from '../../server/store/delivery-query.ts'
+import { countFit, noteItems, readOwedKeys } from '../../server/store/delivery-selections.ts'
 import { deleteOldDocumentLinks, keepLinks } from '../../server/store/document-links.ts'
 import {
   insertEndpoint,
@@ -191,6 +192,7 @@ async function jobs(recorder: Recorder, sample: Sample): Promise<void> {
   const toReplay = sample.delivered.slice(0, 20)
   const toCancel = pending.slice(-20).map((row) => ({ ...row, finishedAtMs: null }))
   await recorder.record('', () => insertJob(pool, { id: NEW, kind: 'replay', total: 2 }, hold))
+  await recorder.record('', () => readOwedKeys(pool, EVERY_DELIVERY, 100_000))
   await recorder.record('to replay', () => countFit(pool, 'replay', toReplay))
   await recorder.record('to cancel', () => countFit(pool, 'cancel', toCancel))
   await recorder.record('to retry', () => countFit(pool, 'retry', toCancel))

@@ -124,9 +124,7 @@ export class TwinOutcomes {
       .sort((one, other) => compareIds(one.id, other.id))
       .slice(0, limit)
     const mayEnd = isHeld(this.#stored, lane) && this.#isActive(lane.endpointId)
-    const over = page.filter(
-      ({ deadlineAtMs }) => mayEnd && deadlineAtMs !== null && deadlineAtMs <= whole(nowMs),
-    )
+    const over = page.filter((row) => mayEnd && isRunOver(row, nowMs))
     for (const row of over) endDelivery(this.#stored, row, 'EXHAUSTED', nowMs)
     const lastId = page.at(-1)?.id ?? null
     return { exhausted: over.length, afterId: page.length < limit ? null : lastId }
@@ -135,9 +133,8 @@ export class TwinOutcomes {
   exhaust(deliveries: readonly HeldDelivery[], nowMs: number): void {
     for (const given of deliveries) {
       const row = this.#stored.tables.pending.get(given.id)
-      if (row === undefined || row.deadlineAtMs === null || !isHeld(this.#stored, given)) continue
-      const isOver = row.deadlineAtMs <= whole(nowMs)
-      if (isOver && this.#isActive(row.endpointId))
+      if (row === undefined || !isHeld(this.#stored, given)) continue
+      if (isRunOver(row, nowMs) && this.#isActive(row.endpointId))
         endDelivery(this.#stored, row, 'EXHAUSTED', nowMs)
     }
   }
@@ -239,4 +236,9 @@ function nextTime(row: PendingRow, record: AttemptRecord): number | null {
   const setMs = row.nextAttemptAtMs
   const isRetried = setMs !== null && setMs >= whole(record.atMs) + 1
   return isRetried && nextMs !== null ? Math.min(setMs, nextMs) : nextMs
+}
+
+/** One that has begun on disk alone, to go ahead of an older update, does not end before its first attempt. */
+function isRunOver({ deadlineAtMs, runAttempts }: PendingRow, nowMs: number): boolean {
+  return deadlineAtMs !== null && runAttempts > 0 && deadlineAtMs <= whole(nowMs)
 }

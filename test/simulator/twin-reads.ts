@@ -158,7 +158,7 @@ function toQueued(row: PendingRow): QueuedDelivery {
     runAttempts: row.runAttempts,
     firstAttemptAtMs: row.firstAttemptAtMs,
     firstFailedAtMs: row.firstFailedAtMs,
-    deadlineAtMs: row.deadlineAtMs,
+    deadlineAtMs: row.runAttempts === 0 ? null : row.deadlineAtMs,
     isReplay: row.isReplay,
     documentMode: row.documentMode,
   }

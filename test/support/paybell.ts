@@ -11,6 +11,7 @@ import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
 import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
+import { limitOf } from './busy-machine.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { Caller, type SandboxFacts } from './sandbox.ts'
@@ -68,7 +69,8 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     operatorKey,
     sandbox: sandboxRoutes(new DemoReceivers()),
     ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
-    ...(options.spans ? { spans: options.spans } : {}),
+    // A machine that is busy with other tests takes its time for what ends in a moment elsewhere.
+    spans: { stopMsMax: limitOf(60_000), ...options.spans },
   })
   let stopped: Promise<void> | undefined
   const stop = () => {
