@@ -105,3 +105,13 @@ prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[]
 --           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 --       Limit
 --         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
+
+-- delivery-selections.readOwedKeys: planned each time, with enable_seqscan = on
+prepare "delivery-selections.readOwedKeys" (integer, uuid, uuid, bigint) as
+  select client_key, id, endpoint_id from pending_deliveries
+  where ($1::int is null or client_key = $1) and ($2::uuid is null or account_id = $2)
+  and ($3::uuid is null or endpoint_id = $3)
+  limit $4;
+--   always
+--     Limit
+--       Seq Scan pending_deliveries

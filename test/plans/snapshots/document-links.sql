@@ -43,7 +43,7 @@ prepare "document-links.keepLinks" (integer[], uuid[], uuid[], text[]) as
     as g (client_key, event_id, endpoint_id, url, place)
   ), made as (
     insert into document_links (client_key, event_id, endpoint_id, url)
-    select client_key, event_id, endpoint_id, url from given
+    select client_key, event_id, endpoint_id, url from given where (select count(*) from feed_origin) >= 0
     on conflict do nothing
     returning client_key, event_id, endpoint_id, url
   )
@@ -59,7 +59,10 @@ prepare "document-links.keepLinks" (integer[], uuid[], uuid[], text[]) as
 --     Sort on g.place
 --       CTE given: Function Scan
 --       CTE made: Insert document_links
---         CTE Scan given
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan given
 --       Nested Loop left
 --         Hash Join left
 --           CTE Scan given
@@ -71,7 +74,10 @@ prepare "document-links.keepLinks" (integer[], uuid[], uuid[], text[]) as
 --     Sort on g.place
 --       CTE given: Function Scan
 --       CTE made: Insert document_links
---         CTE Scan given
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan given
 --       Nested Loop left
 --         Hash Join left
 --           CTE Scan given
@@ -83,7 +89,10 @@ prepare "document-links.keepLinks" (integer[], uuid[], uuid[], text[]) as
 --     Sort on g.place
 --       CTE given: Function Scan
 --       CTE made: Insert document_links
---         CTE Scan given
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan given
 --       Nested Loop left
 --         Nested Loop left with a join filter
 --           CTE Scan given
@@ -94,7 +103,10 @@ prepare "document-links.keepLinks" (integer[], uuid[], uuid[], text[]) as
 --     Sort on g.place
 --       CTE given: Function Scan
 --       CTE made: Insert document_links
---         CTE Scan given
+--         InitPlan 2: Aggregate
+--           Index Only Scan feed_origin by feed_origin_pkey
+--         Result
+--           CTE Scan given
 --       Nested Loop left
 --         Nested Loop left with a join filter
 --           CTE Scan given

@@ -94,6 +94,7 @@ prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with 
     delete from pending_deliveries p using page g
     where exists (select from held) and exists (select from active)
     and g.deadline_at <= $5 and p.client_key = any(array[g.client_key]) and p.id = g.id and p.deadline_at <= $5
+    and p.run_attempts > 0
     returning p.*
   ), filed as (
     insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay)
@@ -115,7 +116,7 @@ prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with 
 --         Result
 --           Nested Loop
 --             CTE Scan page
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at, run_attempts)
 --       CTE filed: Insert final_deliveries
 --         InitPlan 7: Aggregate
 --           Index Only Scan feed_origin by feed_origin_pkey

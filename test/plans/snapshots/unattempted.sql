@@ -69,7 +69,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
   ), ended as (
     delete from pending_deliveries p
     using owed o join active a on a.client_key = o.client_key and a.id = o.endpoint_id
-    where p.client_key = any(array[o.client_key]) and p.id = o.id and p.deadline_at <= $3
+    where p.client_key = any(array[o.client_key]) and p.id = o.id and p.deadline_at <= $3 and p.run_attempts > 0
     returning p.*)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3, nullif(is_replay, false) from ended;
@@ -99,7 +99,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --         Nested Loop with a join filter
 --           Nested Loop
 --             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at, run_attempts)
 --           CTE Scan active
 --       CTE Scan ended
 --   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
@@ -130,7 +130,7 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
 --             CTE Scan owed
 --             Hash
 --               CTE Scan active
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at)
+--           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at, run_attempts)
 --       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
