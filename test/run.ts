@@ -8,6 +8,7 @@ import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
 import { emptyOutcome, type FileOutcome, noteResult, tell } from './outcomes.ts'
+import { limitOf } from './support/busy-machine.ts'
 import { keepCompiled } from './support/compile-cache.ts'
 import { makeCluster } from './support/made-cluster.ts'
 import { makeScratch } from './support/scratch.ts'
@@ -18,11 +19,13 @@ import { WorkerProcess } from './worker-process.ts'
 const TEST_MS_MAX = 120_000
 const SLOW_TEST_MS_MAX = 1_800_000
 
-/** More files than this do not fail because the machine was slow for a moment. */
+/** More files than this do not fail because the machine was slow for a moment; where programs queue for its processors,
+ *  as many times more. */
 const SECOND_TRIES_MAX = 3
 
-/** Files that wait leave the processors to those that compute. */
-const WORKERS = { computing: 2, waiting: 3 }
+/** Files that wait leave the processors to those that compute. On two cores more of them take no less time: the run is
+ *  bound by what it computes, and connections that wait in a long queue time out. */
+const WORKERS = { computing: 1, waiting: 2 }
 
 const asked = process.argv.slice(2) as GroupName[]
 for (const name of asked) {
@@ -133,7 +136,7 @@ async function runAlone(next: NamedFile, testMsMax: number): Promise<FileOutcome
 async function tryAgain(): Promise<void> {
   const failed = outcomes.filter(({ failures }) => failures.length > 0)
   const late = failed.filter(({ name }) => (GROUPS[name] as Group).hasSecondTry)
-  if (late.length > SECOND_TRIES_MAX) return
+  if (late.length > limitOf(SECOND_TRIES_MAX)) return
   for (const first of late) {
     const second = await runAlone(first, TEST_MS_MAX)
     if (!second || second.failures.length > 0) continue

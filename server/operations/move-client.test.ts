@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { limitOf } from '../../test/support/busy-machine.ts'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { startTcpProxy } from '../../test/support/database-proxy.ts'
 import {
@@ -149,7 +150,7 @@ async function onceMoveIs(clientId: string, state: string, act: () => Promise<un
 
 test('regression: an endpoint that is resumed before the fence stands is not sent to from both cells', async () => {
   const { clientKey, clientId, endpoint, there } = await storeMovable()
-  const moving = moveClient({ ...there, knownMs: 300 })
+  const moving = moveClient({ ...there, knownMs: limitOf(1_500) })
   const resumed = onceMoveIs(clientId, 'CLOSING', () => setStatus(first.pool, endpoint, 'ACTIVE'))
   await assert.rejects(moving, /was resumed in the last moment/)
   await resumed
@@ -318,7 +319,7 @@ test('regression: an endpoint that was resumed during the drain is active in the
 
 test('regression: a bulk job that begins after the drain was looked at stops the move', async () => {
   const { clientKey, clientId, endpoint, there } = await storeMovable()
-  const moving = moveClient({ ...there, knownMs: 300 })
+  const moving = moveClient({ ...there, knownMs: limitOf(1_500) })
   const begun = onceMoveIs(clientId, 'CLOSING', () =>
     first.pool.query(
       `insert into job_items (client_key, delivery_id, endpoint_id, place, job_id)

@@ -296,7 +296,8 @@ test('regression: F7, a recording that is slow does not hold up the renewal of i
 })
 
 test('exhausting ends only what is ours and over', async () => {
-  const over = { first_attempt_at: STORED_AT, deadline_at: NOW }
+  const tried = { attempts: 1, run_attempts: 1, first_attempt_at: STORED_AT }
+  const over = { ...tried, deadline_at: NOW }
   const ended = await storePending(pool, endpoint, over)
   const notYet = { ...over, deadline_at: new Date(NOW.getTime() + 1) }
   const running = await storePending(pool, endpoint, notYet)

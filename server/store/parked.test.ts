@@ -93,7 +93,8 @@ test('parked deliveries are read in order of their ids, a page at a time', async
   )
 })
 
-const OVER = { ...PARKED, first_attempt_at: STORED_AT, deadline_at: NOW }
+const TRIED = { attempts: 1, run_attempts: 1, first_attempt_at: STORED_AT }
+const OVER = { ...PARKED, ...TRIED, deadline_at: NOW }
 
 test('what is parked behind an open circuit ends when its 7 days are over', async () => {
   const over = await storePending(pool, endpoint, OVER)
