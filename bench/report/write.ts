@@ -1,5 +1,5 @@
-// Where a run leaves its traces: RESULTS.md, the plots, and all rounds as JSON. A trial or a part of a
-// run leaves only the JSON, so that the published table is always a whole one.
+// Where a run leaves its traces: RESULTS.md, the plots, and all rounds as JSON, which git ignores. A trial or a part
+// of a run leaves only the JSON, so that the published table is always a whole one.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { CellResult } from '../cells.ts'
@@ -24,9 +24,7 @@ export async function writeReport(
   }))
   const json = JSON.stringify({ ...report, rounds }, null, 1)
   await writeFile(new URL(`${report.mode}-${stamp}.json`, raw), `${json}\n`)
-  if (!isWhole) return
-  await writeFile(new URL('latest.json', raw), `${json}\n`)
-  await publish(report)
+  if (isWhole) await publish(report)
 }
 
 /** RESULTS.md, the picture beside it and the plots. What a person has to say about the figures stands in reading.md. */
