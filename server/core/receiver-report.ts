@@ -2,6 +2,7 @@
 // ours is escaped.
 
 import type { CheckedStep, CheckReport, StepResult } from './receiver-check.ts'
+import { escapeHtml } from './text.ts'
 
 const WORDS: Readonly<Record<StepResult, string>> = {
   pass: 'Passed',
@@ -51,16 +52,4 @@ function renderStep({ code, title, result, reason, mend }: CheckedStep): string 
 
 function plural(warnings: number): string {
   return warnings === 1 ? '1 warning' : `${warnings} warnings`
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

@@ -1,4 +1,4 @@
-// What a string must be before it is stored, signed or counted.
+// What a string must be before it is stored, signed, counted or shown.
 
 /** PostgreSQL refuses NUL, and UTF-8 has no bytes for a lone surrogate: both would be a 500 later. */
 export function isStorableText(text: string): boolean {
@@ -18,4 +18,17 @@ export function characterCount(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text as it stands in a page, and in an attribute of it. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

@@ -137,19 +137,28 @@ test('guides, reference, problems and console lead to each other', async (t) => 
 
 test('what is not markup stays text', () => {
   const links = { toHref: (target: string) => target, toImage: () => null }
-  const html = (text: string) => renderMarkdown(text, links).html
+  const html = (text: string) => renderMarkdown(text, links).replaceAll(/(?<=>)\n|\n(?=<)/g, '')
   assert.equal(html('<b>&</b>'), '<p>&lt;b&gt;&amp;&lt;/b&gt;</p>')
+  for (const text of ['<script>x</script>', '<pre><b>', '<!-- x -->', 'a <a href=b>c</a>']) {
+    assert.equal(html(text), `<p>${text.replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</p>`)
+  }
+  assert.equal(html('<https://a.b> https://a.b'), '<p>&lt;https://a.b&gt; https://a.b</p>')
   assert.equal(
     html('`<x>` [`a|b`](c.md) **d** *e*'),
     '<p><code>&lt;x&gt;</code> <a href="c.md"><code>a|b</code></a> <strong>d</strong> <em>e</em></p>',
   )
   assert.equal(html('[x]("onclick=)'), '<p><a href="&quot;onclick=">x</a></p>')
+  assert.equal(html('![x"y](z.png)'), '<p>x&quot;y</p>')
   assert.equal(
-    html('- a\n  b\n- c\n\n  ```sh\n  d\n  ```'),
-    '<ul><li>a\nb</li><li><p>c</p>\n<pre tabindex="0"><code>d</code></pre></li></ul>',
+    html('- a\n  b\n- [ ] c\n  ```sh\n  d\n  ```'),
+    '<ul><li>a\nb</li><li>☐ c<pre tabindex="0"><code>d</code></pre></li></ul>',
   )
   assert.equal(
     html('| a | b |\n|---|---|\n| c\\|d | e |'),
     '<div class="wide" tabindex="0"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>c|d</td><td>e</td></tr></tbody></table></div>',
+  )
+  assert.match(
+    html('## `A` b?'),
+    /^<h2 id="a-b"><code>A<\/code> b\? <a class="anchor" href="#a-b" /,
   )
 })

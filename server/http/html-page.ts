@@ -2,7 +2,7 @@
 // elsewhere, light and dark as the reader's system is; the policy allows this one style and nothing else.
 
 import { createHash } from 'node:crypto'
-import { escapeHtml } from './guides/markdown.ts'
+import { escapeHtml } from '../core/text.ts'
 
 export interface HtmlPage {
   title: string

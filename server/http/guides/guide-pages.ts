@@ -3,12 +3,12 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { escapeHtml } from '../../core/text.ts'
 import { toHtmlPage } from '../html-page.ts'
 import { type KeptFile, keepFile } from '../kept-file.ts'
 import type { Surface } from '../server-deps.ts'
 import { DOCS } from '../shipped-folders.ts'
 import { GUIDE_GROUPS, type Guide, type GuideGroup } from './guide-list.ts'
-import { escapeHtml, renderMarkdown } from './markdown.ts'
 
 const IMAGE_BYTES_MAX = 4 * 1024 * 1024
 
@@ -51,17 +51,18 @@ export class GuidePages {
     return page
   }
 
-  #render(guide: Guide, text: string): Promise<KeptFile> {
-    const { html, title } = renderMarkdown(this.#named(text), {
+  async #render(guide: Guide, text: string): Promise<KeptFile> {
+    // Loaded when a guide is first asked for: a process whose guides no one reads starts without it.
+    const { renderMarkdown } = await import('./markdown.ts')
+    const body = renderMarkdown(this.#named(text), {
       toHref: (target) => this.#toHref(target),
       toImage: (target) => {
         const image = /^console\/([a-z-]+\.png)$/.exec(target)?.[1]
         return image === undefined ? null : `/guides/images/${image}`
       },
     })
-    return keepFile(
-      toHtmlPage({ title: title || guide.title, body: html, side: this.#side(guide.name) }),
-    )
+    const title = /^# (.*)$/m.exec(text)?.[1] ?? guide.title
+    return keepFile(toHtmlPage({ title, body, side: this.#side(guide.name) }))
   }
 
   /** `[delivery.md](delivery.md)` is what a reader of files wants; here the link has the guide's title. */

@@ -2,7 +2,7 @@
 // problems themselves come from.
 
 import { ServiceError } from '../../core/errors.ts'
-import { escapeHtml } from '../guides/markdown.ts'
+import { escapeHtml } from '../../core/text.ts'
 import { HTML_PAGE_HEADERS, toHtmlPage, toMissingPage, wantsPage } from '../html-page.ts'
 import { isErrorCode, PROBLEMS } from '../problems.ts'
 import type { Routes } from '../typed.ts'
