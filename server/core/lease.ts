@@ -1,7 +1,7 @@
 // A process's right to send for a shard of the endpoints. The lease outlives the longest attempt and
 // its recording, so that a process that takes over never meets an attempt of its predecessor. No two
 // clocks are compared: the owner counts from the moment it sent a renewal, any other process from the
-// moment it received the reading that it saw no change since, each on its own clock (decision 0030).
+// moment it received the reading that it saw no change since, each on its own clock (decision 0019).
 
 export const SHARD_COUNT = 64
 

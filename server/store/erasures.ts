@@ -165,7 +165,7 @@ async function findDeliveries(
   return rows.map(({ id }) => id)
 }
 
-/** The attempt that delivered is kept in its delivery's row (decision 0026). */
+/** The attempt that delivered is kept in its delivery's row (decision 0020). */
 async function eraseExcerptsOf200(
   db: Db,
   clientKey: number,

@@ -1,7 +1,7 @@
 // Secrets at rest: AES-256-GCM, bound to the row and column that hold them, so a ciphertext moved elsewhere
 // does not open. Several master keys may read; the first one writes. No key does two things: one for AES
 // and one for HMAC are derived from each master key (HKDF-SHA-256). The first release used the master key
-// itself for both; what it wrote is read as ever, and written until the operator is done with it (decision 0034).
+// itself for both; what it wrote is read as ever, and written until the operator is done with it (decision 0017).
 //   sealed = form (1 byte) | id of the master key (4) | nonce (12) | tag (16) | ciphertext
 
 import {
