@@ -7,10 +7,10 @@ import { hasNotLeft } from './clients.ts'
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import type { DeliveryQuery } from './delivery-query.ts'
-import { isWhole } from './erasures.ts'
 import type { EndpointCount } from './job-deliveries.ts'
 import { inSnapshot, releasing } from './snapshot.ts'
 import { byStretch, idsWithin, type Stretch, stretchAround, timesWithin } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 export interface SelectedDelivery {
   clientKey: number

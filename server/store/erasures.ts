@@ -2,7 +2,7 @@
 // what receivers answered go, and files that nothing else names. Ids, states and times stay. To be called in
 // one transaction, under the lock of the payment (store/payments.ts); may be repeated.
 
-import { ERASED_MARK, MARK_OFFSET } from '../core/erasure.ts'
+import { ERASED_MARK } from '../core/erasure.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { PendingKey } from './cancellations.ts'
 import type { Db } from './db.ts'
@@ -22,15 +22,11 @@ import {
   stretchAround,
   timesWithin,
 } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 export interface PaymentKey {
   clientKey: number
   paymentId: string
-}
-
-/** A condition: the text is whole. SQL counts from 1. */
-export function isWhole(column: string): string {
-  return `substr(${column}, ${MARK_OFFSET + 1}, ${ERASED_MARK.length}) <> '${ERASED_MARK}'`
 }
 
 /**

@@ -4,7 +4,6 @@ import type { Pool } from 'pg'
 import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
-import { isWhole } from './erasures.ts'
 import { readFirstAcceptedMs } from './event-spans.ts'
 import { inSnapshot } from './snapshot.ts'
 import {
@@ -16,6 +15,7 @@ import {
   type Stretch,
   stretchAround,
 } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 /** A body as it is sent: the text, and the file that is spliced into it. */
 export interface Payload {

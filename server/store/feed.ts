@@ -6,11 +6,11 @@ import type { Pool } from 'pg'
 import type { FeedPosition } from '../core/feed-cursor.ts'
 import { uuidTimeMs } from '../core/uuid.ts'
 import type { Db } from './db.ts'
-import { isWhole } from './erasures.ts'
 import type { EventView } from './events.ts'
 import { placeOf, readSettledLine } from './feed-line.ts'
 import { inSnapshot } from './snapshot.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 export interface FeedEvent extends EventView {
   accountId: string

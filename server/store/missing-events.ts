@@ -7,12 +7,12 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
-import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
 import { IN_CELL } from './planner.ts'
 import { lockEndpointsOf } from './replays.ts'
 import { reopenHoursOf } from './statement-hours.ts'
 import { idsWithin, STRETCH_MS, type Stretch, stretchAround, timesWithin } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 export interface EventSelection {
   clientKey: number

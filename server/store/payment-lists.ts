@@ -4,7 +4,7 @@
 
 import type { PaymentState } from '../core/payment.ts'
 import type { Db } from './db.ts'
-import { isWhole } from './erasures.ts'
+import { isWhole } from './whole-text.ts'
 
 export interface PaymentQuery {
   clientId: string | null

@@ -5,10 +5,10 @@ import type { Pool } from 'pg'
 import type { StoredPayment } from '../core/payment-change.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
-import { isWhole } from './erasures.ts'
 import { paymentLockOf } from './locks.ts'
 import { ofAnyLength } from './planner.ts'
 import { idsWithin, readStretches } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 export interface LockedPayment extends StoredPayment {
   clientKey: number

@@ -7,7 +7,6 @@ import { plainColumn, quotedColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
-import { isWhole } from './erasures.ts'
 import { lastingColumns } from './file-deliveries.ts'
 import { IN_CELL, lookedUp } from './planner.ts'
 import { releasing } from './snapshot.ts'
@@ -21,6 +20,7 @@ import {
   stretchAround,
   timesWithin,
 } from './stretches.ts'
+import { isWhole } from './whole-text.ts'
 
 /** A final delivery, and where it lies. */
 export interface FinalKey {
