@@ -28,13 +28,13 @@ import { Lifecycle, Phase, settleAll, UnfinishedStop } from './lifecycle.ts'
 import { clearPredecessor } from './operations/clear-predecessor.ts'
 import { createAccess } from './operations/parts/access.ts'
 import { AccountDirectory } from './operations/parts/account-directory.ts'
+import { CallbackLinks } from './operations/parts/callback-links.ts'
 import type { Deps } from './operations/parts/deps.ts'
-import { DocumentLinks } from './operations/parts/document-links.ts'
 import { createEndpointChanges } from './operations/parts/endpoint-changes.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/parts/job-runner.ts'
 import { ListenerRelay } from './operations/parts/listener-relay.ts'
-import type { OperatorKeys } from './operations/parts/operator-keys.ts'
-import { setTimer, setUnheldTimer } from './operations/parts/rounds.ts'
+import type { OperatorKeys } from './operations/parts/live-operator-keys.ts'
+import { setTimer, setUnheldTimer } from './operations/parts/timers.ts'
 import { WebhookKeys } from './operations/webhook-keys.ts'
 import { LazyNatsSource } from './sources/lazy-nats-source.ts'
 import type { NatsSpans } from './sources/nats-source-options.ts'
@@ -49,8 +49,8 @@ import { createGatherer } from './telemetry/acceptance.ts'
 import { Readiness } from './telemetry/readiness.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { reportUntrustedKeys } from './telemetry/untrusted-keys.ts'
-import { ensureNoticeEndpoint } from './upkeep/notice-endpoint.ts'
-import { SealingForm } from './upkeep/sealing-form.ts'
+import { ensureNoticeEndpoint } from './upkeep/ensure-notice-endpoint.ts'
+import { SealingFormPolls } from './upkeep/sealing-form-polls.ts'
 import { Upkeep } from './upkeep/upkeep.ts'
 import { VERSION } from './version.ts'
 
@@ -128,7 +128,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const onUntrustedKeys = reportUntrustedKeys(logger)
   const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId, onUntrustedKeys })
   const doors = new Doors(config)
-  const documentLinks = new DocumentLinks(pool, sealer, () => doors.baseUrl)
+  const callbackLinks = new CallbackLinks(pool, sealer, () => doors.baseUrl)
   const base = {
     pool,
     clock,
@@ -139,7 +139,7 @@ export function createApp(options: AppOptions): PaybellApp {
     newId,
     webhookKeys,
     onUntrustedKeys,
-    documentLinks,
+    callbackLinks,
   }
 
   // Sending, and what is said about it.
@@ -185,7 +185,7 @@ export function createApp(options: AppOptions): PaybellApp {
       send: telemetry.traced(send),
       signers: () => webhookKeys.signers(),
       wakeUps,
-      documentLink: (delivery) => documentLinks.toSend(delivery),
+      documentLink: (delivery) => callbackLinks.toSend(delivery),
       log: logger,
       onDisabled: () => metrics.countDisabled(),
       onNotAttempted: () => metrics.countNotAttempted(),
@@ -260,7 +260,7 @@ export function createApp(options: AppOptions): PaybellApp {
     sandbox: options.sandbox?.({ clock, keys: access.keys, policies }) ?? null,
   }
   // What recurs.
-  const sealingForm = new SealingForm(deps)
+  const sealingForm = new SealingFormPolls(deps)
   const upkeep = new Upkeep(deps, {
     logger,
     onNotices: (count) => metrics.countNotices(count),

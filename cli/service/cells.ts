@@ -17,9 +17,9 @@ import {
   readPlace,
 } from '../../server/store/cells.ts'
 import { createPool, inTransaction } from '../../server/store/db.ts'
-import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/gauges.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { Sealer } from '../../server/store/sealing.ts'
+import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/service-figures.ts'
 import { formatCount, plural } from '../terminal.ts'
 import { namingDatabase } from './database-failure.ts'
 import { keyringDepsOf } from './keyring-deps.ts'

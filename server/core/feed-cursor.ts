@@ -3,7 +3,7 @@
 // another client's, from ours; there is nothing to gain by forging it, since a client reads only its own.
 
 import { createHash } from 'node:crypto'
-import { parseCursor, refuseCursor, toCursor } from './cursor.ts'
+import { parseCursor, refuseCursor, toCursor } from './opaque-cursors.ts'
 import { CANONICAL_UUID, NIL_UUID } from './uuid.ts'
 
 /** Where in the feed an event is; `position` is decimal text, because it outgrows a double one day. */

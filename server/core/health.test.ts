@@ -133,7 +133,7 @@ function seenIn(attempts: readonly Attempt[]) {
   }
 }
 
-/** As store/health writes. */
+/** As store/endpoint-health writes. */
 function write(kept: Kept, attempts: readonly Attempt[]): void {
   const [first] = failingIn(attempts)
   const { error, circuit, nextProbeAtMs, hasSucceeded } = seenIn(attempts)

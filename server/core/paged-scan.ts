@@ -2,7 +2,7 @@
 // the page is full, the list ends, or the time is over. In the last case the page is short, and its cursor
 // goes on from where the scan stopped: an answer is never late, only shorter.
 
-import type { CursorPage } from './cursor.ts'
+import type { CursorPage } from './opaque-cursors.ts'
 
 /** What one step found, and how far it came; `downTo` is null at the end. */
 export interface Step<T, P> {

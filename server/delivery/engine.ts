@@ -6,6 +6,7 @@ import type { RetryPolicy } from '../core/backoff.ts'
 import { momentOf } from '../core/clock.ts'
 import type { LeasePolicy } from '../core/lease.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
+import { RecurringTask } from '../core/recurring-task.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
 import { BoundedWarnings } from './bounded-warnings.ts'
@@ -25,7 +26,6 @@ import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
 import { Renewals } from './renewals.ts'
-import { Rounds } from './rounds.ts'
 import { Sender } from './sender.ts'
 import { Shards } from './shards.ts'
 
@@ -70,7 +70,7 @@ export class Engine {
   readonly #care: Care
   readonly #lateRows: LateRows
   readonly #parts: HandOffParts
-  readonly #rounds: Rounds
+  readonly #tasks: readonly RecurringTask[]
   #unsettled = 0 // Attempts under way or not yet recorded.
   #isRunning = false
   #isPumpDue = false
@@ -87,7 +87,6 @@ export class Engine {
     const environment = { ...given, log: new BoundedWarnings(given.log, given.clock) }
     this.#environment = environment
     this.#options = options
-    this.#rounds = new Rounds(environment)
     this.#endpoints = new EndpointCache(environment.store)
     const laneOptions = { ...options.lanes, policies: options.policies, endpoints: this.#endpoints }
     this.#lanes = new Lanes(laneOptions, {
@@ -139,6 +138,14 @@ export class Engine {
     this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
     this.#care = new Care(environment, parts, options.policies)
     this.#lateRows = new LateRows(environment, parts, options.policies)
+    const every = (ms: number, task: () => Promise<void>) =>
+      new RecurringTask(environment.setTimer, () => ms, task)
+    this.#tasks = [
+      every(options.pollEveryMs, () => this.#poll()),
+      every(options.pollEveryMs, () => this.#lateRows.round()),
+      every(options.slowCheckEveryMs, () => this.#noticeSlow()),
+      every(options.careEveryMs, () => this.#takeCare()),
+    ]
   }
 
   get inFlight(): number {
@@ -167,10 +174,7 @@ export class Engine {
     this.#isRunning = true
     this.#changed.start()
     await this.#renewals.start()
-    this.#rounds.begin(this.#options.pollEveryMs, () => this.#poll())
-    this.#rounds.begin(this.#options.pollEveryMs, () => this.#lateRows.round())
-    this.#rounds.begin(this.#options.slowCheckEveryMs, () => this.#noticeSlow())
-    this.#rounds.begin(this.#options.careEveryMs, () => this.#takeCare())
+    for (const task of this.#tasks) task.start()
     void this.#poll()
   }
 
@@ -178,7 +182,7 @@ export class Engine {
   async stop(): Promise<void> {
     if (!this.#isRunning) return
     this.#isRunning = false
-    this.#rounds.stop()
+    for (const task of this.#tasks) void task.stop()
     this.#callOffWake?.()
     this.#renewals.stop()
     this.#parking.stop()
@@ -195,21 +199,17 @@ export class Engine {
     await this.#handOver()
   }
 
-  async #writeHealth(): Promise<void> {
-    try {
-      await this.#healthWriter.writeAll()
-    } catch (error) {
-      this.#environment.log.warn({ error: String(error) }, 'health.not-written')
-    }
+  #writeHealth(): Promise<void> {
+    return this.#orWarn(this.#healthWriter.writeAll(), 'health.not-written')
   }
 
-  async #handOver(): Promise<void> {
-    try {
-      await this.#shards.leave()
-    } catch (error) {
-      // The leases then run out by themselves.
-      this.#environment.log.warn({ error: String(error) }, 'engine.not-handed-over')
-    }
+  /** Where it fails, the leases run out by themselves. */
+  #handOver(): Promise<void> {
+    return this.#orWarn(this.#shards.leave(), 'engine.not-handed-over')
+  }
+
+  async #orWarn(step: Promise<void>, event: string): Promise<void> {
+    await step.catch((error) => this.#environment.log.warn({ error: String(error) }, event))
   }
 
   /** A transaction begins that may make new deliveries; what is returned takes them, once. */
@@ -277,11 +277,7 @@ export class Engine {
 
   async #findParked(shards: readonly number[]): Promise<void> {
     if (!this.#isRunning) return
-    try {
-      await this.#reader.findParked(shards)
-    } catch (error) {
-      this.#environment.log.warn({ error: String(error) }, 'parked-work.not-found')
-    }
+    await this.#orWarn(this.#reader.findParked(shards), 'parked-work.not-found')
     this.#pump()
   }
 
@@ -326,11 +322,7 @@ export class Engine {
   }
 
   async #read(): Promise<void> {
-    try {
-      await this.#reader.read()
-    } catch (error) {
-      this.#environment.log.warn({ error: String(error) }, 'due-work.not-read')
-    }
+    await this.#orWarn(this.#reader.read(), 'due-work.not-read')
     this.#pump()
   }
 

@@ -12,7 +12,7 @@ import {
   SHOWN_WELL,
   type ShownHealth,
 } from '../core/health.ts'
-import type { HealthDelta } from '../store/health.ts'
+import type { HealthDelta } from '../store/endpoint-health.ts'
 import type { LaneKey } from '../store/parked.ts'
 
 interface Counting extends LaneKey {

@@ -16,7 +16,7 @@ import { LaneFeeder } from './lane-feeder.ts'
 import { type LanePolicy, SLOW_MS, type Verdict } from './lane-pace.ts'
 import { LaneRoom, type LaneRoomLimits } from './lane-room.ts'
 import { ReadWatches } from './read-watches.ts'
-import { Replays } from './replays.ts'
+import { ReplayStrands } from './replay-strands.ts'
 import { parkDue, turnAway } from './turned-away.ts'
 import { Turns } from './turns.ts'
 
@@ -46,7 +46,7 @@ export class Lanes {
   readonly #options: LanesOptions
   readonly #events: LaneEvents
   readonly #room: LaneRoom
-  readonly #replays: Replays
+  readonly #replays: ReplayStrands
   readonly #turns: Turns
   /** The earliest first; also those whose strand has left memory. */
   readonly #flights = new Set<Flight>()
@@ -58,7 +58,7 @@ export class Lanes {
     this.#events = events
     this.#room = new LaneRoom(options)
     this.feeder = new LaneFeeder(this.directory, this.#room, events)
-    this.#replays = new Replays(this.#room, this.feeder, events)
+    this.#replays = new ReplayStrands(this.#room, this.feeder, events)
     this.#turns = new Turns(options.slots)
   }
 

@@ -4,9 +4,9 @@ import type { Pool } from 'pg'
 import type { LeasePolicy } from '../core/lease.ts'
 import { readDue, readStrands } from '../store/deliveries.ts'
 import { readDocument } from '../store/documents.ts'
+import { readShownHealth, saveHealth } from '../store/endpoint-health.ts'
 import { readPayloads } from '../store/events.ts'
-import { readShownHealth, saveHealth } from '../store/health.ts'
-import { bringForward } from '../store/late-rows.ts'
+import { bringForward } from '../store/late-due-times.ts'
 import {
   leaveProcesses,
   type ProcessIdentity,

@@ -72,7 +72,7 @@ export class Sender {
     this.#pauseMs = pauseMs
   }
 
-  /** Calls `onOver` when the attempt is over. Rejects for a fault of our own only, which ends the process (rounds.ts). */
+  /** Calls `onOver` when the attempt is over. Rejects for a fault of our own only, which ends the process (core/recurring-task). */
   async attempt(flight: Flight): Promise<void> {
     const { lanes, shards, endpoints, payloads } = this.#parts
     const { clock } = this.#environment

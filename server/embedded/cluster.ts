@@ -21,7 +21,7 @@ import { text } from 'node:stream/consumers'
 import type { Binaries } from './binaries.ts'
 import { endProcessesIn } from './leftovers.ts'
 import { folderArgument, giveTree, type RunAs, spawnIn } from './run-as.ts'
-import { initdbArguments } from './settings.ts'
+import { initdbArguments } from './server-settings.ts'
 
 const MAJOR_VERSION = '18'
 const PASSWORD_FILE = 'paybell.password'

@@ -21,7 +21,12 @@ import {
 import { chooseRunAs, giveToOwnerOf } from './run-as.ts'
 import { makeRunDir, removeRunDir } from './run-dir.ts'
 import { openServerLog, type ServerLog } from './server-log.ts'
-import { connectionUrl, type Listening, type ServerSettings, serverArguments } from './settings.ts'
+import {
+  connectionUrl,
+  type Listening,
+  type ServerSettings,
+  serverArguments,
+} from './server-settings.ts'
 
 export interface EmbeddedOptions extends ServerSettings {
   dataDir: string

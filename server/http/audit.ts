@@ -1,7 +1,7 @@
 // The audit trail of a request with an operator's key, for the operation that it calls.
 
 import type { FastifyRequest } from 'fastify'
-import { type Audit, type Trail, toAudit } from '../operations/parts/audit.ts'
+import { type Audit, type Trail, toAudit } from '../operations/parts/audit-trail.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import { viewAsAuditor } from '../operations/view-audit.ts'
 

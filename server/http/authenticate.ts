@@ -5,12 +5,13 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
 import { isAllowed, type Operator } from '../core/operator.ts'
+import { RecurringTask } from '../core/recurring-task.ts'
 import type { ConsoleSession } from '../operations/console-session.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
-import { type ClientMoves, checkRequest } from '../operations/parts/client-moves.ts'
-import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
+import type { OperatorKeys } from '../operations/parts/live-operator-keys.ts'
+import { type ClientMoves, checkRequest } from '../operations/parts/move-checks.ts'
 import type { RateBuckets } from '../operations/parts/rate-buckets.ts'
-import { Rounds, setUnheldTimer } from '../operations/parts/rounds.ts'
+import { setUnheldTimer } from '../operations/parts/timers.ts'
 import type { Caller, TokenVerifier } from '../operations/parts/verify-token.ts'
 import { ownsAccount } from '../operations/view-accounts.ts'
 import { readConsoleSession } from './console-cookie.ts'
@@ -67,9 +68,9 @@ function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | nu
     )
     if (answer === null) reply.raw.destroy()
   }
-  const rounds = new Rounds(setUnheldTimer, () => ASKED_AGAIN_MS, askAgain)
-  rounds.start()
-  whenClosed(reply.raw, () => void rounds.stop())
+  const checks = new RecurringTask(setUnheldTimer, () => ASKED_AGAIN_MS, askAgain)
+  checks.start()
+  whenClosed(reply.raw, () => void checks.stop())
 }
 
 async function findCaller(

@@ -1,6 +1,6 @@
 // The query of lists that can grow without limit: `?limit=50&after=<cursor>`.
 
-import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX, type CursorPage } from '../core/cursor.ts'
+import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX, type CursorPage } from '../core/opaque-cursors.ts'
 import { Type } from './type.ts'
 import { QUERY_INTEGER_MAX } from './validation.ts'
 

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../core/errors.ts'
-import { toServiceError } from '../operations/parts/failures.ts'
+import { toServiceError } from '../operations/parts/service-errors.ts'
 import { lingerAfterAnswer } from './lingering-close.ts'
 import { PROBLEMS, problemHeaders, toProblem } from './problems.ts'
 import { formProblem, isTokenForm } from './token-form.ts'

@@ -4,7 +4,7 @@
 
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
-import { type ClientMoves, checkOperatorCall } from '../operations/parts/client-moves.ts'
+import { type ClientMoves, checkOperatorCall } from '../operations/parts/move-checks.ts'
 
 const ONE_CLIENT = '/operator/v1/clients/:id'
 

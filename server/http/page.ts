@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../core/errors.ts'
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type Page, pageCount } from '../core/page.ts'
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, type Page, pageCount } from '../core/numbered-pages.ts'
 import { problemResponses } from './schemas.ts'
 import { Type } from './type.ts'
 import { QUERY_INTEGER_MAX } from './validation.ts'

@@ -6,9 +6,9 @@ import { type Cancelled, cancelDeliveries, findPending } from '../store/cancella
 import { type Db, inTransaction } from '../store/db.ts'
 import type { DeliveryOwner } from '../store/delivery-query.ts'
 import { findFinal } from '../store/replays.ts'
-import type { Audit } from './parts/audit.ts'
+import type { Audit } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { ChangedDelivery } from './replay-delivery.ts'
 
 /** The delivery may move between the pending and the final table while we look: then we look again. */

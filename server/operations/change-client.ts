@@ -3,9 +3,9 @@
 
 import { type Client, type ClientStatus, findClient, setClientStatus } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export const CLIENT_STATUSES = ['ACTIVE', 'DISABLED'] as const satisfies readonly ClientStatus[]
 

@@ -5,7 +5,7 @@ import { DELIVERY_STATES, FINAL_STATES } from '../core/delivery.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { ServiceError } from '../core/errors.ts'
 import { resolveDeliveryFilter, SAME_NAME_MAX } from '../store/delivery-search.ts'
-import type { Audit } from './parts/audit.ts'
+import type { Audit } from './parts/audit-trail.ts'
 import type { EndpointBreakdown } from './parts/endpoint-breakdown.ts'
 import {
   type JobDeps,

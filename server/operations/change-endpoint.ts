@@ -11,7 +11,7 @@ import {
   settingTexts,
 } from '../core/endpoint-settings.ts'
 import { ServiceError } from '../core/errors.ts'
-import type { AuditChange } from '../store/audit.ts'
+import type { AuditChange } from '../store/audit-table.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import { releaseDeliveriesOf } from '../store/deliveries.ts'
 import {
@@ -22,11 +22,11 @@ import {
   saveStatus,
 } from '../store/endpoints.ts'
 import { probeResumed } from '../store/retries.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
-import { assertStays } from './parts/client-moves.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import { assertHeadersApart } from './parts/headers-apart.ts'
+import { assertStays } from './parts/move-checks.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export interface EndpointChange {
   /** Null: as it is. */

@@ -12,10 +12,10 @@ import {
   type NoticeEndpoint,
 } from '../store/notice-endpoint.ts'
 import { beginClientNotices, lockNotices } from '../store/notices.ts'
-import { assertStays } from './parts/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { assertStays } from './parts/move-checks.ts'
 import { deleteNoticeEndpoint, saveNoticeEndpoint } from './parts/notice-endpoints.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { Caller } from './parts/verify-token.ts'
 
 export interface SentNotice {

@@ -21,11 +21,11 @@ import {
 } from '../store/console-sessions.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import type { KeyDigest } from '../store/operator-keys.ts'
-import { toAudit } from './parts/audit.ts'
+import { toAudit } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
+import type { OperatorKeys } from './parts/live-operator-keys.ts'
 import type { LoginAttempts } from './parts/login-attempts.ts'
 import type { Logins } from './parts/logins.ts'
-import type { OperatorKeys } from './parts/operator-keys.ts'
 import type { Caller } from './parts/verify-token.ts'
 
 export const SESSION_SECONDS = 12 * 3_600

@@ -5,10 +5,10 @@ import { ServiceError } from '../core/errors.ts'
 import { findClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
 import { makeClientLink } from './console-session.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
-import { assertStays } from './parts/client-moves.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { assertStays } from './parts/move-checks.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export async function createConsoleLink(
   deps: Deps,

@@ -6,9 +6,9 @@ import { ServiceError } from '../core/errors.ts'
 import { FIRST_OPERATOR, type Role } from '../core/operator.ts'
 import { inTransaction } from '../store/db.ts'
 import { insertKey, LIVE_KEYS_MAX, lockKeys, readLiveKeys } from '../store/operator-keys.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { KEY_PREFIX } from './parts/operator-keys.ts'
+import { KEY_PREFIX } from './parts/live-operator-keys.ts'
 
 export interface NewOperatorKey {
   id: string

@@ -7,7 +7,7 @@ import { cancelOwedAfter, FIRST_OWED, type OwedPosition } from '../store/deleted
 import { type EndpointScope, lockEndpoint, markDeleted } from '../store/endpoints.ts'
 import { cancelOwed } from './parts/cancel-owed.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 /** The answer waits for the rest so long at most. */
 const ANSWER_AFTER_MS = 5_000

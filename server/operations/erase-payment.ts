@@ -12,9 +12,9 @@ import {
   lockEndpointsOf,
 } from '../store/erasures.ts'
 import { lockPayments } from '../store/payments.ts'
-import type { Audit } from './parts/audit.ts'
+import type { Audit } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export interface ErasedPayment {
   id: string

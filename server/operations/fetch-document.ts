@@ -16,9 +16,9 @@ import { findClient } from '../store/clients.ts'
 import { readDocumentParts, readDocumentSize } from '../store/documents.ts'
 import { findAnyEndpoint } from '../store/endpoint-lists.ts'
 import { findEvent } from '../store/feed.ts'
-import { assertEndpointHere } from './parts/client-moves.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { assertEndpointHere } from './parts/move-checks.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export interface FetchedDocument {
   mediaType: string
@@ -54,12 +54,12 @@ export async function fetchDocument(deps: Deps, link: string): Promise<FetchedDo
 
 /** A master key that made links may be gone since: then the link itself, as it was sent, is what it is held against. */
 async function isKept(
-  { documentLinks }: Deps,
+  { callbackLinks }: Deps,
   clientKey: number,
   { eventId, endpointId }: LinkedDocument,
   link: string,
 ): Promise<boolean> {
-  const url = await documentLinks.find({ clientKey, eventId, endpointId })
+  const url = await callbackLinks.find({ clientKey, eventId, endpointId })
   const kept = Buffer.from(url?.slice(url.lastIndexOf('/') + 1) ?? '')
   const given = Buffer.from(link)
   return kept.length === given.length && timingSafeEqual(kept, given)

@@ -6,8 +6,8 @@ import type { Offer, OfferAnswer } from '../store/listener-offers.ts'
 import { type ListenerKey, touchListener } from '../store/listeners.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import type { ListenerRelay } from './parts/listener-relay.ts'
+import { notFound } from './parts/service-errors.ts'
 import { findKeptBody } from './view-events.ts'
 
 export interface ListenerDeps extends Deps {

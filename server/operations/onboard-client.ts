@@ -4,7 +4,7 @@ import { insertSecret } from '../store/client-secrets.ts'
 import { type Client, insertClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
 import { makeSecret } from './issue-client-secret.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
 
 export async function onboardClient(

@@ -3,9 +3,9 @@
 import { type Account, insertAccount } from '../store/accounts.ts'
 import { findClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export async function openAccount(
   deps: Deps,

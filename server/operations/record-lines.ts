@@ -7,9 +7,9 @@ import { ServiceError } from '../core/errors.ts'
 import { type ParsedJson, parseJson } from '../core/exact-json.ts'
 import { PAYMENT_BODY_BYTES_MAX, type PaymentWrite } from '../core/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../core/payment-fields.ts'
-import type { GatheredAudit } from './parts/audit.ts'
-import { toServiceError } from './parts/failures.ts'
+import type { GatheredAudit } from './parts/audit-trail.ts'
 import type { PaymentGatherer, Submitter } from './parts/payment-gatherer.ts'
+import { toServiceError } from './parts/service-errors.ts'
 import type { RecordedPayment } from './record-payments.ts'
 
 export interface LineResult {

@@ -11,10 +11,10 @@ import type { DocumentToSave } from '../store/documents.ts'
 import type { LockedPayment } from '../store/payments.ts'
 import type { ChangeToSave } from '../store/save-new.ts'
 import type { AccountDirectory } from './parts/account-directory.ts'
-import { auditsOf, type GatheredAudit } from './parts/audit.ts'
-import { type ClientMoves, refusePayment } from './parts/client-moves.ts'
+import { handOffAfterCommit } from './parts/after-commit.ts'
+import { auditsOf, type GatheredAudit } from './parts/audit-trail.ts'
 import type { EngineNotices } from './parts/deps.ts'
-import { handingOff } from './parts/hand-off.ts'
+import { type ClientMoves, refusePayment } from './parts/move-checks.ts'
 import type { LockedPayments, PaymentStore, PaymentTransaction } from './parts/payment-store.ts'
 
 /** What recording needs; the simulator passes its own. */
@@ -79,7 +79,7 @@ export function acceptPayments(
   changes: readonly PaymentChange[],
   locking: Locking = 'try',
 ): Promise<RecordedChanges> {
-  return handingOff(
+  return handOffAfterCommit(
     engine,
     () => recordPayments(deps, changes, locking),
     ({ deliveries }) => deliveries,

@@ -4,8 +4,8 @@
 import type { FinalState } from '../core/delivery.ts'
 import { EVERY_DELIVERY } from '../store/delivery-query.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
-import { NO_AUDIT } from './parts/audit.ts'
-import { notFound } from './parts/failures.ts'
+import { NO_AUDIT } from './parts/audit-trail.ts'
+import { notFound } from './parts/service-errors.ts'
 import { type JobDeps, type JobRequest, previewJob, startJob } from './parts/start-job.ts'
 
 export interface Recovery {

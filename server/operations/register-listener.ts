@@ -6,8 +6,8 @@ import { toListenerUrl } from '../core/listener.ts'
 import { findEndpoint, saveStatus } from '../store/endpoints.ts'
 import { insertListener } from '../store/listeners.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import { saveEndpoint } from './parts/save-endpoint.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { Caller } from './parts/verify-token.ts'
 
 export interface ListenerRequest {

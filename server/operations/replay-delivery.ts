@@ -7,10 +7,10 @@ import { findPending } from '../store/cancellations.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 import type { DeliveryOwner } from '../store/delivery-query.ts'
 import { findFinal, replayDeliveries } from '../store/replays.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { handOffAfterCommit } from './parts/after-commit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
-import { handingOff } from './parts/hand-off.ts'
+import { notFound } from './parts/service-errors.ts'
 
 /** A delivery after a replay or a cancellation. */
 export interface ChangedDelivery {
@@ -36,7 +36,7 @@ export async function replayDelivery(
       await audit(db, `delivery:${deliveryId}`)
       return moved
     })
-  const delivery = await handingOff(deps.engine, transact, (moved) => [moved].filter(isDue))
+  const delivery = await handOffAfterCommit(deps.engine, transact, (moved) => [moved].filter(isDue))
   return {
     id: delivery.id,
     state: 'PENDING',

@@ -11,9 +11,9 @@ import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readEndedSinceMs } from '../store/feed-marks.ts'
 import { type EventSelection, readEventIds } from '../store/missing-events.ts'
 import { readStretchesSince, type Stretch } from '../store/stretches.ts'
-import { NO_AUDIT } from './parts/audit.ts'
-import { notFound } from './parts/failures.ts'
+import { NO_AUDIT } from './parts/audit-trail.ts'
 import { LOOK_MS_MAX, SELECTION, tooWide, toTooWide } from './parts/select-deliveries.ts'
+import { notFound } from './parts/service-errors.ts'
 import { beginJob, type JobDeps } from './parts/start-job.ts'
 
 export interface Missing {

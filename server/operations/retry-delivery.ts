@@ -7,10 +7,10 @@ import { type Db, inTransaction } from '../store/db.ts'
 import type { DeliveryOwner } from '../store/delivery-query.ts'
 import { findFinal } from '../store/replays.ts'
 import { markRetried, type Retried, retryDeliveries } from '../store/retries.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import { endpointNotActive, type RetryLimits } from './parts/retry-limits.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { ChangedDelivery } from './replay-delivery.ts'
 
 /** The delivery may move between the pending and the final table while we look: then we look again. */

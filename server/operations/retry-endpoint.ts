@@ -6,10 +6,10 @@ import { findAnyEndpoint } from '../store/endpoint-lists.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import type { LaneKey } from '../store/parked.ts'
 import { isFailing, markRetried, type RetriedLane, retryDeliveriesOf } from '../store/retries.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import { endpointNotActive, type RetryLimits } from './parts/retry-limits.ts'
+import { notFound } from './parts/service-errors.ts'
 
 /** Rows whose outcome is being written are passed over, and looked for again: not for ever. */
 const PASSES_MAX = 3

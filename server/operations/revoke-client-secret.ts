@@ -4,9 +4,9 @@
 import { deleteSecret, listSecrets } from '../store/client-secrets.ts'
 import { findClient, lockClient } from '../store/clients.ts'
 import { inTransaction } from '../store/db.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export async function revokeClientSecret(
   deps: Deps,

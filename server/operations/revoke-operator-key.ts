@@ -3,9 +3,9 @@
 
 import { inTransaction } from '../store/db.ts'
 import { revokeKey } from '../store/operator-keys.ts'
-import { type Audit, NO_AUDIT } from './parts/audit.ts'
+import { type Audit, NO_AUDIT } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export async function revokeOperatorKey(
   deps: Deps,

@@ -15,7 +15,7 @@ import {
   findNamedEndpoints,
   findPaymentHits,
   type Hit,
-} from '../store/search.ts'
+} from '../store/search-hits.ts'
 import type { Deps } from './parts/deps.ts'
 
 export type { Hit }

@@ -4,7 +4,7 @@ import { callbackBodyWithoutFile } from '../core/callback.ts'
 import { ServiceError } from '../core/errors.ts'
 import { type DeliveryDetail, type Of, readDeliveryDetail } from '../store/delivery-details.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import { findKeptBody, findKeptText } from './view-events.ts'
 
 /** With the file, with a link in its place, or without it; in parts. Null when it is no longer kept. */
@@ -17,7 +17,7 @@ export async function findSentBody(
   const text = await findKeptText(deps, scope, eventId)
   if (text === null) return null
   const key = { clientKey, eventId, endpointId }
-  const url = documentMode === 'link' ? await deps.documentLinks.toShow(key) : null
+  const url = documentMode === 'link' ? await deps.callbackLinks.toShow(key) : null
   return callbackBodyWithoutFile(text, url)
 }
 

@@ -10,7 +10,7 @@ import {
   startSealedAudit,
 } from '../../test/support/sealed-audit.ts'
 import { verdictOf } from '../core/audit-finding.ts'
-import { auditId } from '../store/audit.ts'
+import { auditId } from '../store/audit-table.ts'
 import { verifyAudit } from './verify-audit.ts'
 import { viewSealHead } from './view-audit-seal.ts'
 

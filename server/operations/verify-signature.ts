@@ -8,7 +8,7 @@ import { isUuid } from '../core/uuid.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import { readSendingEndpoints, type SendingEndpoint } from '../store/sending-endpoints.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import { findKeptBody, findKeptText } from './view-events.ts'
 
 export interface Callback {
@@ -57,7 +57,7 @@ async function findSent(
   const text = await findKeptText(deps, scope, eventId)
   if (text === null) return null
   const key = { clientKey, eventId: eventId.toLowerCase(), endpointId }
-  const url = await deps.documentLinks.toShow(key)
+  const url = await deps.callbackLinks.toShow(key)
   const linked = Buffer.concat(callbackBodyWithoutFile(text, url))
   const bare = Buffer.concat(callbackBodyWithoutFile(text, null))
   for (const form of [linked, bare]) if (Buffer.compare(form, body) === 0) return form

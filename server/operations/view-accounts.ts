@@ -1,12 +1,12 @@
 // The accounts of a client, and whether one is a caller's own.
 
-import type { Page, PageRequest } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
 import { isUuid } from '../core/uuid.ts'
 import { type Account, listAccounts } from '../store/accounts.ts'
 import { findClient } from '../store/clients.ts'
 import type { AccountDirectory } from './parts/account-directory.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { Caller } from './parts/verify-token.ts'
 
 export async function viewAccounts(

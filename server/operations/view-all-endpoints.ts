@@ -1,7 +1,8 @@
 // The endpoints of all clients as the operator sees them, with their health; and the operator's own pause.
 
 import type { EndpointHealth } from '../core/health.ts'
-import type { Page, PageRequest } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
+import { readHealth } from '../store/endpoint-health.ts'
 import { type EndpointHour, readEndpointHours } from '../store/endpoint-hours.ts'
 import {
   ENDPOINT_ORDERS,
@@ -11,11 +12,10 @@ import {
   type OwnedEndpoint,
   readHealthOf,
 } from '../store/endpoint-lists.ts'
-import { readHealth } from '../store/health.ts'
 import { changeEndpoint, type EndpointChange } from './change-endpoint.ts'
-import type { Audit } from './parts/audit.ts'
+import type { Audit } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export type { OwnedEndpoint }
 export { ENDPOINT_ORDERS }

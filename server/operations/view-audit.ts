@@ -1,10 +1,10 @@
 // The audit: what was done with operators' keys, newest first.
 
-import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
+import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/opaque-cursors.ts'
 import { CANONICAL_UUID } from '../core/uuid.ts'
-import { type AuditFilter, type AuditRow, listAudit } from '../store/audit.ts'
 import { readSealedRange } from '../store/audit-segments.ts'
-import type { Audit } from './parts/audit.ts'
+import { type AuditFilter, type AuditRow, listAudit } from '../store/audit-table.ts'
+import type { Audit } from './parts/audit-trail.ts'
 import type { Deps } from './parts/deps.ts'
 import type { CursorRequest } from './view-payments.ts'
 

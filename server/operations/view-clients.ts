@@ -1,6 +1,6 @@
 // What the operator sees of clients: never a secret, only that it exists and since when.
 
-import type { Page, PageRequest } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
 import { listSecrets } from '../store/client-secrets.ts'
 import {
   CLIENT_ORDERS,
@@ -10,7 +10,7 @@ import {
   listClients,
 } from '../store/clients.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export interface ClientView {
   client: Client

@@ -1,7 +1,6 @@
 // Deliveries as a client or the operator sees them: lists by cursor, newest first, and one with its
 // attempts and an explanation of its state. Never a payload.
 
-import { type CursorPage, parseCursor, toCursor } from '../core/cursor.ts'
 import type { DeliveryFilter } from '../core/delivery-filter.ts'
 import { attemptTimeMs, probeTimeMs } from '../core/due.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type ExplanationContext,
   explain,
 } from '../core/explanation.ts'
+import { type CursorPage, parseCursor, toCursor } from '../core/opaque-cursors.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { frontOf } from '../core/strand.ts'
@@ -26,7 +26,7 @@ import { type DeliveryNames, readDeliveryNames } from '../store/delivery-names.t
 import { EVERY_DELIVERY } from '../store/delivery-query.ts'
 import { resolveDeliveryFilter } from '../store/delivery-search.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { CursorRequest } from './view-payments.ts'
 
 export type { AttemptItem }

@@ -5,8 +5,8 @@ import { readHoursOf } from '../store/endpoint-hours.ts'
 import { findAnyEndpoint } from '../store/endpoint-lists.ts'
 import { type EndpointScope, findEndpoint } from '../store/endpoints.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import { type Series, seriesStartMs, toSeries } from './parts/series.ts'
+import { notFound } from './parts/service-errors.ts'
 
 /** Hours are kept for 8 days (store/retention). */
 export const SERIES_PERIODS = {

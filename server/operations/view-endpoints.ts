@@ -2,7 +2,8 @@
 
 import type { Endpoint } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
-import type { Page, PageRequest } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
+import { readHealth } from '../store/endpoint-health.ts'
 import {
   type EndpointPageRequest,
   type EndpointScope,
@@ -10,10 +11,9 @@ import {
   listEndpoints,
 } from '../store/endpoints.ts'
 import { GatheredReads } from '../store/gathered-reads.ts'
-import { readHealth } from '../store/health.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
 import { OF_REQUESTS } from './parts/gather-requests.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export type { EndpointScope }
 

@@ -2,7 +2,7 @@
 
 import { findEvent } from '../store/delivery-search.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import { viewEventBody } from './view-events.ts'
 
 export async function viewAnyEventBody(

@@ -15,7 +15,7 @@ import { uuidTimeMs } from '../core/uuid.ts'
 import { readDocument } from '../store/documents.ts'
 import { type FeedEvent, findEvent, readFeed } from '../store/feed.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import type { Caller } from './parts/verify-token.ts'
 import type { CursorRequest } from './view-payments.ts'
 

@@ -1,13 +1,13 @@
 // Bulk jobs: the newest first, and one with what came of its deliveries so far. Counting looks each of them up,
 // up to 100,000, so the count is kept for a while, the longer the more time it took.
 
-import type { Page, PageRequest } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
 import { Remembered } from '../core/remembered.ts'
 import { countJobEndpoints, countJobOutcome, type JobOutcome } from '../store/job-deliveries.ts'
 import { findJob, type Job, listJobs } from '../store/jobs.ts'
 import type { Deps } from './parts/deps.ts'
 import { type EndpointBreakdown, toBreakdown } from './parts/endpoint-breakdown.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export type { Job }
 

@@ -1,6 +1,6 @@
 // The operator's keys, revoked ones too: everything but the key itself.
 
-import type { Page, PageRequest } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
 import { listKeys, type OperatorKey } from '../store/operator-keys.ts'
 import type { Deps } from './parts/deps.ts'
 

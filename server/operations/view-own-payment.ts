@@ -8,7 +8,7 @@ import { readEndpointsOfAccount } from '../store/endpoints.ts'
 import { readEventsOfPayment } from '../store/events.ts'
 import { type PaymentView, readPayment } from '../store/payments.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export interface EndpointOfPayment {
   endpointId: string

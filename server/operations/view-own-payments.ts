@@ -1,7 +1,7 @@
 // A client's payments, newest first, each with how its deliveries stand.
 
-import type { CursorPage } from '../core/cursor.ts'
 import type { DeliveryState } from '../core/delivery.ts'
+import type { CursorPage } from '../core/opaque-cursors.ts'
 import { type PaymentSummary, summaryOf } from '../core/payment-summary.ts'
 import { countDeliveries, type DeliveryCounts } from '../store/payment-deliveries.ts'
 import type { Deps } from './parts/deps.ts'

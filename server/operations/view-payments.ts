@@ -1,8 +1,8 @@
 // Payments and their events as they are read: the operator sees those of all clients, a client its own.
 
-import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/cursor.ts'
 import { isErased } from '../core/erasure.ts'
 import { ServiceError } from '../core/errors.ts'
+import { type CursorPage, parseCursor, toCursor, toCursorPage } from '../core/opaque-cursors.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import { CANONICAL_UUID, isUuid } from '../core/uuid.ts'
 import { type DeliveryOfEvent, readDeliveriesOfEvents } from '../store/delivery-details.ts'
@@ -16,7 +16,7 @@ import {
 } from '../store/payment-lists.ts'
 import { type PaymentView, readPayment } from '../store/payments.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 
 export type { EventView, PaymentItem }
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../core/errors.ts'
 import { readDeliveryDetail, readSuccess } from '../store/delivery-details.ts'
 import { findEarlierAddress } from '../store/earlier-addresses.ts'
 import type { Deps } from './parts/deps.ts'
-import { notFound } from './parts/failures.ts'
+import { notFound } from './parts/service-errors.ts'
 import { findSentBody } from './sent-body.ts'
 import type { DeliveryReader } from './view-deliveries.ts'
 
@@ -25,7 +25,7 @@ export async function viewReceipt(
   if (delivery === null) throw notFound()
   const attempt = await readSuccess(deps.pool, delivery)
   if (attempt === null) throw noReceipt(delivery.state)
-  if (delivery.documentMode === 'link' && (await deps.documentLinks.find(delivery)) === null) {
+  if (delivery.documentMode === 'link' && (await deps.callbackLinks.find(delivery)) === null) {
     throw new ServiceError(
       'no-receipt',
       'The link that this callback carried was not kept, because a version before sent it: its bytes are not known.',

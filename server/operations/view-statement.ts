@@ -19,8 +19,8 @@ import { type EndpointScope, findStatedEndpoint } from '../store/endpoints.ts'
 import { markFeed } from '../store/feed-marks.ts'
 import { type CountedHours, countHours, type HourSpan } from '../store/statement-counts.ts'
 import type { EndpointKey } from '../store/statement-hours.ts'
-import { notFound } from './parts/failures.ts'
 import { type KeepingDeps, keep, readKept } from './parts/kept-hours.ts'
+import { notFound } from './parts/service-errors.ts'
 
 type StatementDeps = KeepingDeps
 

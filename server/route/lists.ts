@@ -2,9 +2,9 @@
 // refuses it for all, because keys and filters are the same for each.
 
 import type { CellDirectory } from '../core/cell-directory.ts'
-import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX } from '../core/cursor.ts'
 import { ServiceError } from '../core/errors.ts'
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, pageCount } from '../core/page.ts'
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, pageCount } from '../core/numbered-pages.ts'
+import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX } from '../core/opaque-cursors.ts'
 import type { ListName } from './destination.ts'
 import { parseAnswer } from './exact-answer.ts'
 import {

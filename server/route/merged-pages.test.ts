@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { toCursor } from '../core/cursor.ts'
+import { toCursor } from '../core/opaque-cursors.ts'
 import { uuidAt } from '../core/uuid.ts'
 import { parseAnswer } from './exact-answer.ts'
 import {

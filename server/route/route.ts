@@ -10,15 +10,15 @@ import { ServiceError } from '../core/errors.ts'
 import { answerClientError, answerConnect } from '../http/client-errors.ts'
 import type { Surface } from '../http/server-deps.ts'
 import { sendJson, sendProblem } from './answers.ts'
+import { CellSender } from './cell-sender.ts'
 import { trustedBy } from './forwarded-headers.ts'
-import { PublicGuides } from './guides.ts'
 import { KnownCells } from './known-cells.ts'
 import { isPlainPath } from './plain-path.ts'
+import { PublicGuides } from './public-guides.ts'
 import type { RouteConfig } from './route-config.ts'
 import { RouteMetrics } from './route-metrics.ts'
 import { CELL_LIMITS, type CellLimits } from './routed-cell.ts'
 import { Router } from './router.ts'
-import { Sender } from './sender.ts'
 import { WaitingBodies } from './waiting-bodies.ts'
 
 export interface RouteOptions {
@@ -71,7 +71,7 @@ export class Route {
     this.#waiting = new WaitingBodies()
     this.#metrics = new RouteMetrics(this.#cells, this.#waiting)
     const isTrusted = trustedBy(config.trustedProxies)
-    const sender = new Sender(this.#cells, isTrusted, () => this.#metrics.countFollowed())
+    const sender = new CellSender(this.#cells, isTrusted, () => this.#metrics.countFollowed())
     this.#router = new Router({
       cells: this.#cells,
       sender,

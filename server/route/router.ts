@@ -12,6 +12,7 @@ import { sendJson, sendProblem } from './answers.ts'
 import { cellOfTokenRequest, readAsked } from './asked.ts'
 import { sendBatch, sendJoined } from './batch.ts'
 import { BatchPart } from './batch-part.ts'
+import { type Call, type CellSender, passOn } from './cell-sender.ts'
 import { type Asked, type Destination, destinationOf } from './destination.ts'
 import { callerNetwork } from './forwarded-headers.ts'
 import { readKeySets } from './key-sets.ts'
@@ -27,13 +28,12 @@ import {
   USUAL_BODY,
 } from './request-body.ts'
 import { type CellAnswer, CellFailure, type CellSide, type RoutedCell } from './routed-cell.ts'
-import { type Call, passOn, type Sender } from './sender.ts'
 import { answerSession } from './sessions.ts'
 import type { WaitingBodies } from './waiting-bodies.ts'
 
 export interface RouterParts {
   cells: KnownCells
-  sender: Sender
+  sender: CellSender
   waiting: WaitingBodies
   isTrusted(address: string): boolean
   baseUrl(): string

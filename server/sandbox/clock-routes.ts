@@ -5,7 +5,7 @@ import { authenticateOperator } from '../http/authenticate.ts'
 import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
 import { Type } from '../http/type.ts'
 import type { App, Routes } from '../http/typed.ts'
-import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
+import type { OperatorKeys } from '../operations/parts/live-operator-keys.ts'
 
 /** The policies that the delivery clock divides (config/policies). */
 export interface TimeScale {

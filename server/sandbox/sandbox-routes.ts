@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/clock.ts'
 import type { Routes } from '../http/typed.ts'
-import type { OperatorKeys } from '../operations/parts/operator-keys.ts'
+import type { OperatorKeys } from '../operations/parts/live-operator-keys.ts'
 import { sandboxClockRoutes, type TimeScale } from './clock-routes.ts'
 import type { DemoReceivers } from './demo-receivers.ts'
 import { sandboxReceiverRoutes } from './receiver-routes.ts'

@@ -1,6 +1,6 @@
 // The accounts table. An account belongs to one client for ever, so what is found here stays true.
 
-import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import { type Page, type PageRequest, pageOffset } from '../core/numbered-pages.ts'
 import type { Db } from './db.ts'
 
 export interface Account {

@@ -1,8 +1,8 @@
 // The clients table. A client's compact key is what every other table carries; its id is what the
 // outside knows. The client's row is also the lock under which its limits are counted.
 
-import type { Page, PageRequest } from '../core/page.ts'
-import { pageOffset } from '../core/page.ts'
+import type { Page, PageRequest } from '../core/numbered-pages.ts'
+import { pageOffset } from '../core/numbered-pages.ts'
 import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
 import { isNamed } from './search-words.ts'

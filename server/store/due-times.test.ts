@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { storeClient, storeEndpoint, storePending } from '../../test/support/stored-deliveries.ts'
 import { PROBE_OVERDUE_MS } from '../core/due.ts'
-import { readDatabaseGauges } from './gauges.ts'
+import { readDatabaseGauges } from './service-figures.ts'
 import { readOwedPicture } from './stats.ts'
 
 const { pool } = await cloneDatabase()

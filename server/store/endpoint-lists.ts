@@ -4,14 +4,14 @@ import { DAY_MS } from '../core/backoff.ts'
 import type { CircuitState } from '../core/circuit.ts'
 import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
 import type { EndpointHealth } from '../core/health.ts'
-import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import { type Page, type PageRequest, pageOffset } from '../core/numbered-pages.ts'
 import { isUuid } from '../core/uuid.ts'
 import type { Db } from './db.ts'
-import { SETTINGS_COLUMNS } from './endpoint-settings.ts'
+import { type HealthRow, toHealth, toProbeTime } from './endpoint-health.ts'
 import { type EndpointRow, toEndpoint } from './endpoints.ts'
-import { type HealthRow, toHealth, toProbeTime } from './health.ts'
 import { owedTo } from './planner.ts'
 import { isNamed } from './search-words.ts'
+import { SETTINGS_COLUMNS } from './settings-columns.ts'
 
 export interface EndpointFilter {
   clientId: string | null
@@ -126,7 +126,7 @@ export async function listAllEndpoints(
 /** Enough to see that something is wrong; who wants the exact number looks at the endpoint itself. */
 const PENDING_COUNTED_MAX = 10_000
 
-/** As store/health reads it, for a page of endpoints; `pending` counts up to a limit. */
+/** As store/endpoint-health reads it, for a page of endpoints; `pending` counts up to a limit. */
 export async function readHealthOf(
   db: Db,
   endpoints: readonly { clientKey: number; id: string }[],

@@ -3,16 +3,16 @@
 
 import type { Endpoint, EndpointKind, EndpointStatus } from '../core/endpoint.ts'
 import type { EndpointSettings } from '../core/endpoint-settings.ts'
-import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import { type Page, type PageRequest, pageOffset } from '../core/numbered-pages.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Db } from './db.ts'
+import { ofAnyLength } from './planner.ts'
 import {
   SETTINGS_COLUMNS,
   type SettingsRow,
   settingsValues,
   toSettings,
-} from './endpoint-settings.ts'
-import { ofAnyLength } from './planner.ts'
+} from './settings-columns.ts'
 
 /** Where an endpoint is looked for. `accountId` narrows to one account when it is given. */
 export interface EndpointScope {

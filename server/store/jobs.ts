@@ -1,7 +1,7 @@
 // Jobs: what was asked for in bulk, and the deliveries that it still has to deal with. The process
 // that holds a job's row locked works on it; what it does and that it is done are committed together.
 
-import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
+import { type Page, type PageRequest, pageOffset } from '../core/numbered-pages.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 

@@ -1,8 +1,8 @@
 // The operator_keys table: digests only, each under the master key that it names. A revoked key stays in
 // the list, so that the audit's names can still be looked up.
 
+import { type Page, type PageRequest, pageOffset } from '../core/numbered-pages.ts'
 import type { Role } from '../core/operator.ts'
-import { type Page, type PageRequest, pageOffset } from '../core/page.ts'
 import type { Db } from './db.ts'
 import { LOCKS, takeLock } from './locks.ts'
 

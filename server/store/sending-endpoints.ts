@@ -5,10 +5,10 @@ import type { SigningKeys } from '../core/callback-headers.ts'
 import { DEFAULT_SETTINGS, type EndpointSettings } from '../core/endpoint-settings.ts'
 import { toSigningKey } from '../core/signature.ts'
 import type { Db } from './db.ts'
-import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './endpoint-settings.ts'
 import type { LaneKey } from './parked.ts'
 import { ofAnyLength } from './planner.ts'
 import type { Sealer } from './sealing.ts'
+import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './settings-columns.ts'
 
 export interface SendingEndpoint {
   clientKey: number

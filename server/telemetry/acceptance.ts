@@ -4,8 +4,8 @@
 import type { Logger } from 'pino'
 import type { EventKind } from '../core/payment.ts'
 import type { AccountDirectory } from '../operations/parts/account-directory.ts'
-import type { ClientMoves } from '../operations/parts/client-moves.ts'
 import type { Deps } from '../operations/parts/deps.ts'
+import type { ClientMoves } from '../operations/parts/move-checks.ts'
 import {
   GATHERER_LIMITS,
   PaymentGatherer,

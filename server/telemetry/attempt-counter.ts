@@ -4,7 +4,8 @@
 import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'
 import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
-import { Rounds, setUnheldTimer } from '../operations/parts/rounds.ts'
+import { RecurringTask } from '../core/recurring-task.ts'
+import { setUnheldTimer } from '../operations/parts/timers.ts'
 import { type AttemptStep, saveAttemptSteps, sumUpFinalCounts } from '../store/stats.ts'
 
 const STEP_SECONDS = [60, 900, 3_600] as const
@@ -31,7 +32,7 @@ export class AttemptCounter {
   #isChanged = false
   #hasEnded = false
   #summedUpAtMs = 0
-  readonly #writes = new Rounds(
+  readonly #writes = new RecurringTask(
     setUnheldTimer,
     () => WRITE_EVERY_MS,
     () => this.#write(),

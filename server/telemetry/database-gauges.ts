@@ -4,7 +4,7 @@
 import type { Pool } from 'pg'
 import type { Clock } from '../core/clock.ts'
 import { Remembered } from '../core/remembered.ts'
-import { type DatabaseGauges, readDatabaseGauges } from '../store/gauges.ts'
+import { type DatabaseGauges, readDatabaseGauges } from '../store/service-figures.ts'
 
 const KEPT_MS = 5_000
 const ANSWER_MS_MAX = 2_000

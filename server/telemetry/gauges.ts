@@ -4,7 +4,7 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import { DELIVERY_STATES } from '../core/delivery.ts'
 import { ENDPOINT_STATUSES } from '../core/endpoint.ts'
-import type { DatabaseGauges } from '../store/gauges.ts'
+import type { DatabaseGauges } from '../store/service-figures.ts'
 
 /** Where the figures come from. */
 export interface GaugeSources {

@@ -6,7 +6,6 @@ import { DROP_TYPE, type DropClaims } from '../core/audit-seal.ts'
 import { DAY_MS } from '../core/backoff.ts'
 import { schemaOfCell } from '../core/cell.ts'
 import type { Deps } from '../operations/parts/deps.ts'
-import { insertAudit } from '../store/audit.ts'
 import { dropMonths, type OldMonth, readOldMonths } from '../store/audit-retention.ts'
 import {
   findLastSegmentOf,
@@ -16,6 +15,7 @@ import {
   readLastDrop,
 } from '../store/audit-segment-retention.ts'
 import { readSealHead, tryLockSealing } from '../store/audit-segments.ts'
+import { insertAudit } from '../store/audit-table.ts'
 import { type Db, inTransaction } from '../store/db.ts'
 
 type ForgetDeps = Pick<Deps, 'pool' | 'clock' | 'newId' | 'webhookKeys'> & {

@@ -11,11 +11,10 @@ import {
 } from '../core/notice.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
+import { handOffAfterCommit } from '../operations/parts/after-commit.ts'
 import type { Deps } from '../operations/parts/deps.ts'
-import { handingOff } from '../operations/parts/hand-off.ts'
 import { saveEventsAndFanOut } from '../store/accept.ts'
 import { type Db, inTransaction } from '../store/db.ts'
-import { readFailureReasons } from '../store/failure-reasons.ts'
 import {
   findInternalClient,
   findNoticeEndpoint,
@@ -31,6 +30,7 @@ import {
   type ToldEndpoint,
   tryLockNotices,
 } from '../store/notices.ts'
+import { readFailureReasons } from '../store/recent-failures.ts'
 import { makeHeadNotice } from './head-notice.ts'
 
 /** How many endpoints one round covers; the rest waits for the next. */
@@ -41,7 +41,7 @@ export async function sendNotices(deps: Deps): Promise<number> {
   let count = 0
   for (const decide of [decideForOperator, decideForClients]) {
     const transact = () => inTransaction(deps.pool, (db) => decide(deps, db))
-    const committed = await handingOff(deps.engine, transact, (deliveries) => deliveries)
+    const committed = await handOffAfterCommit(deps.engine, transact, (deliveries) => deliveries)
     count += committed.length
   }
   return count

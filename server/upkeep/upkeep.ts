@@ -4,8 +4,8 @@
 // steps after it are still done, and the next round comes.
 
 import type { Logger } from 'pino'
+import { RecurringTask, type SetTimer } from '../core/recurring-task.ts'
 import type { Deps } from '../operations/parts/deps.ts'
-import { Rounds, type SetTimer } from '../operations/parts/rounds.ts'
 import { sealAudit } from '../operations/seal-audit.ts'
 import { type HourlyStep, hourlySteps } from './hourly-steps.ts'
 import { sendNotices } from './send-notices.ts'
@@ -32,10 +32,10 @@ export interface UpkeepParts {
 export class Upkeep {
   readonly #deps: Deps
   readonly #parts: UpkeepParts
-  readonly #notices: Rounds
-  readonly #listeners: Rounds
-  readonly #hourly: Rounds
-  readonly #seals: Rounds
+  readonly #notices: RecurringTask
+  readonly #listeners: RecurringTask
+  readonly #hourly: RecurringTask
+  readonly #seals: RecurringTask
   readonly #hourlySteps: readonly HourlyStep[]
   #sealAfterMs = SEAL_FIRST_MS
   #hourlyAfterMs: number
@@ -48,22 +48,22 @@ export class Upkeep {
     const { random, setTimer } = parts
     this.#hourlyAfterMs =
       HOURLY_FIRST_MS_MIN + random() * (HOURLY_FIRST_MS_MAX - HOURLY_FIRST_MS_MIN)
-    this.#hourly = new Rounds(
+    this.#hourly = new RecurringTask(
       setTimer,
       () => this.#hourlyAfterMs,
       () => this.#runHourlySteps(),
     )
-    this.#notices = new Rounds(
+    this.#notices = new RecurringTask(
       setTimer,
       () => deps.policies.current.notices.everyMs,
       () => this.#sendNotices(),
     )
-    this.#listeners = new Rounds(
+    this.#listeners = new RecurringTask(
       setTimer,
       () => SILENT_LISTENERS_EVERY_MS,
       () => this.#tendListeners(),
     )
-    this.#seals = new Rounds(
+    this.#seals = new RecurringTask(
       setTimer,
       () => this.#sealAfterMs,
       () => this.#seal(),

@@ -16,8 +16,8 @@ import { cancelDelivery } from '../../server/operations/cancel-delivery.ts'
 import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
 import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
+import { CallbackLinks } from '../../server/operations/parts/callback-links.ts'
 import type { Deps } from '../../server/operations/parts/deps.ts'
-import { DocumentLinks } from '../../server/operations/parts/document-links.ts'
 import { createEndpointChanges } from '../../server/operations/parts/endpoint-changes.ts'
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { RetryLimits } from '../../server/operations/parts/retry-limits.ts'
@@ -91,7 +91,7 @@ export class BothStores {
       },
       engine: { beginAccept: () => () => {}, endpointChanged() {} },
       endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
-      documentLinks: new DocumentLinks(pool, sealer, () => 'https://paybell.test'),
+      callbackLinks: new CallbackLinks(pool, sealer, () => 'https://paybell.test'),
     }
   }
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { serverArguments } from '../../server/embedded/settings.ts'
+import { serverArguments } from '../../server/embedded/server-settings.ts'
 import { SERVER_SETTINGS } from '../../server/store/inspect-server.ts'
 import { SESSION } from '../../server/store/session.ts'
 

@@ -14,9 +14,9 @@ import {
   saveDocuments,
   trySaveDocuments,
 } from '../../server/store/documents.ts'
+import { readShownHealth, saveHealth } from '../../server/store/endpoint-health.ts'
 import { readEventTrace, saveEventTraces } from '../../server/store/event-traces.ts'
 import { readPayloads } from '../../server/store/events.ts'
-import { readShownHealth, saveHealth } from '../../server/store/health.ts'
 import {
   leaveProcesses,
   readDatabaseTimeMs,

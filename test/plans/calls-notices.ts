@@ -1,7 +1,6 @@
 // The statements of notices to clients; those of notices to the operator are called with the other reads and writes.
 
 import { clientNoticePolicy } from '../../server/core/notice.ts'
-import { readFailureReasons } from '../../server/store/failure-reasons.ts'
 import {
   forgetNoticeEndpoint,
   readClientNoticeEndpoints,
@@ -14,6 +13,7 @@ import {
   readEndpointsToTell,
   saveTold,
 } from '../../server/store/notices.ts'
+import { readFailureReasons } from '../../server/store/recent-failures.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 

@@ -6,7 +6,6 @@ import { parseDeliveryFilter } from '../../server/core/delivery-filter.ts'
 import { FEED_START } from '../../server/core/feed-cursor.ts'
 import { noticePolicy } from '../../server/core/notice.ts'
 import { listAccounts } from '../../server/store/accounts.ts'
-import { listAudit } from '../../server/store/audit.ts'
 import { readLastDrop } from '../../server/store/audit-segment-retention.ts'
 import {
   findImpossibleRow,
@@ -21,6 +20,7 @@ import {
   readSegments,
   readUnsealed,
 } from '../../server/store/audit-segments.ts'
+import { listAudit } from '../../server/store/audit-table.ts'
 import { listSecrets, readCredentials } from '../../server/store/client-secrets.ts'
 import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/clients.ts'
 import { findSession } from '../../server/store/console-sessions.ts'
@@ -37,6 +37,7 @@ import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/delivery-
 import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
 import { findKeptLink } from '../../server/store/document-links.ts'
 import { findEarlierAddress } from '../../server/store/earlier-addresses.ts'
+import { readHealth } from '../../server/store/endpoint-health.ts'
 import { readEndpointHours, readHoursOf } from '../../server/store/endpoint-hours.ts'
 import {
   type EndpointOrder,
@@ -54,8 +55,6 @@ import {
 } from '../../server/store/endpoints.ts'
 import { readEventsOfPayment } from '../../server/store/events.ts'
 import { findEvent, readFeed } from '../../server/store/feed.ts'
-import { readDatabaseGauges } from '../../server/store/gauges.ts'
-import { readHealth } from '../../server/store/health.ts'
 import {
   countJobEndpoints,
   countJobOutcome,
@@ -91,7 +90,8 @@ import {
   findNamedClients,
   findNamedEndpoints,
   findPaymentHits,
-} from '../../server/store/search.ts'
+} from '../../server/store/search-hits.ts'
+import { readDatabaseGauges } from '../../server/store/service-figures.ts'
 import { readSigningKeys } from '../../server/store/signing-keys.ts'
 import {
   readAttemptSteps,

@@ -4,13 +4,13 @@
 import { DAY_MS } from '../../server/core/backoff.ts'
 import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
 import { insertAccount } from '../../server/store/accounts.ts'
-import { insertAudit, insertAuditWithChanges } from '../../server/store/audit.ts'
 import {
   findLastSegmentOf,
   forgetRowDigests,
   insertDrop,
 } from '../../server/store/audit-segment-retention.ts'
 import { beginSealRound, insertSegment } from '../../server/store/audit-segments.ts'
+import { insertAudit, insertAuditWithChanges } from '../../server/store/audit-table.ts'
 import {
   cancelDeliveries,
   findPending,
@@ -63,7 +63,7 @@ import {
   noteFailure,
   settleItems,
 } from '../../server/store/jobs.ts'
-import { bringForward } from '../../server/store/late-rows.ts'
+import { bringForward } from '../../server/store/late-due-times.ts'
 import { freeAllLeases } from '../../server/store/leases.ts'
 import {
   answerOffer,

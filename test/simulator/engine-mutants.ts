@@ -296,7 +296,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   {
     name: 'a replay that was called off loses its place',
     patches: [patch('delivery/lanes.ts', 'this.#replays.giveBack(', 'this.#replays.readAgain(')],
-    test: 'server/delivery/replays.test.ts',
+    test: 'server/delivery/replay-strands.test.ts',
   },
   {
     name: 'what was read of parked rows is read last again',

@@ -34,12 +34,12 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     name: 'rows are brought forward under an old lease',
     patches: [
       patch(
-        'store/late-rows.ts',
+        'store/late-due-times.ts',
         'where shard = $1 and epoch = $2 for key share',
         'where shard = $1 and epoch >= $2 for key share',
       ),
     ],
-    test: 'server/store/late-rows.test.ts',
+    test: 'server/store/late-due-times.test.ts',
   },
   {
     name: 'fan-out skips paused endpoints',
@@ -230,12 +230,12 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
     name: 'health: failures of a former owner count',
     patches: [
       patch(
-        'store/health.ts',
+        'store/endpoint-health.ts',
         'and h.last_success_at > excluded.last_failure_at',
         'and false and h.last_success_at > excluded.last_failure_at',
       ),
     ],
-    test: 'server/store/health.test.ts',
+    test: 'server/store/endpoint-health.test.ts',
   },
   {
     name: 'leases by a process’s clock',

@@ -2,7 +2,7 @@
 // a shard whose epoch is no longer the recorder's.
 
 import type { ShardEpoch } from '../../server/core/lease.ts'
-import type { HealthDelta } from '../../server/store/health.ts'
+import type { HealthDelta } from '../../server/store/endpoint-health.ts'
 import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
 import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
 import type { ExhaustedPage, LaneKey, ParkedPage } from '../../server/store/parked.ts'

@@ -15,8 +15,8 @@ import { onboardClient } from '../../server/operations/onboard-client.ts'
 import { openAccount } from '../../server/operations/open-account.ts'
 import { createAccess } from '../../server/operations/parts/access.ts'
 import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
+import { CallbackLinks } from '../../server/operations/parts/callback-links.ts'
 import type { Deps } from '../../server/operations/parts/deps.ts'
-import { DocumentLinks } from '../../server/operations/parts/document-links.ts'
 import { createEndpointChanges } from '../../server/operations/parts/endpoint-changes.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from '../../server/operations/parts/job-runner.ts'
 import { ListenerRelay } from '../../server/operations/parts/listener-relay.ts'
@@ -109,7 +109,7 @@ export async function serveHttp(
       endpointChanged: (...notice) => notices.push(notice.join(' ')),
     },
     endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
-    documentLinks: new DocumentLinks(pool, sealer, () => BASE_URL),
+    callbackLinks: new CallbackLinks(pool, sealer, () => BASE_URL),
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }
   // One shared object: a test may replace its pool, for every user of it.

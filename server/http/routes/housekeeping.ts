@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
-import type { OperatorKeys } from '../../operations/parts/operator-keys.ts'
+import type { OperatorKeys } from '../../operations/parts/live-operator-keys.ts'
 import { authenticateOperator } from '../authenticate.ts'
 import { sendFailure } from '../failures.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../schemas.ts'

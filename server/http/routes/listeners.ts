@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/errors.ts'
 import { POLL_SECONDS_DEFAULT } from '../../core/listener.ts'
-import { toPageRequest } from '../../core/page.ts'
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import { isUuid } from '../../core/uuid.ts'
 import { refuseSettings } from '../../operations/change-endpoint.ts'
 import {

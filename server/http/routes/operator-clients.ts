@@ -1,7 +1,7 @@
 // /operator/v1/clients: onboarding. Secrets are shown once, in the answer that makes them; lists and items
 // only show that they exist.
 
-import { toPageRequest } from '../../core/page.ts'
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import { CLIENT_STATUSES, changeClient } from '../../operations/change-client.ts'
 import { createConsoleLink } from '../../operations/create-console-link.ts'
 import { issueClientSecret } from '../../operations/issue-client-secret.ts'

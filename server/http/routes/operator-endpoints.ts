@@ -2,7 +2,7 @@
 // change their settings.
 
 import { ENDPOINT_STATUSES, HMAC_ALGORITHM } from '../../core/endpoint.ts'
-import { toPageRequest } from '../../core/page.ts'
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import {
   changeAnyEndpoint,

@@ -1,6 +1,6 @@
 // /operator/v1/jobs: what was asked for in bulk, and how its deliveries stand.
 
-import { toPageRequest } from '../../core/page.ts'
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { JobViewer } from '../../operations/view-job.ts'
 import { JobDetailSchema, JobSchema, toJobDetail, toJobItem } from '../job-schema.ts'

@@ -1,10 +1,10 @@
 // /operator/v1/keys: who else may act for the operator. A key is shown once, in the answer that makes it.
 
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import { ROLES } from '../../core/operator.ts'
-import { toPageRequest } from '../../core/page.ts'
 import { createOperatorKey } from '../../operations/create-operator-key.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
-import type { OperatorKeys } from '../../operations/parts/operator-keys.ts'
+import type { OperatorKeys } from '../../operations/parts/live-operator-keys.ts'
 import { revokeOperatorKey } from '../../operations/revoke-operator-key.ts'
 import { type OperatorKey, viewOperatorKeys } from '../../operations/view-operator-keys.ts'
 import { auditOf } from '../audit.ts'

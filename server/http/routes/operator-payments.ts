@@ -10,10 +10,10 @@ import { EVENT_KINDS, PAYMENT_BODY_BYTES_MAX } from '../../core/payment.ts'
 import { parsePayment } from '../../core/payment-fields.ts'
 import { isUuid } from '../../core/uuid.ts'
 import type { AccountDirectory } from '../../operations/parts/account-directory.ts'
-import { finishBatchAudit, toAuditEntry, toBatchAudit } from '../../operations/parts/audit.ts'
+import { finishBatchAudit, toAuditEntry, toBatchAudit } from '../../operations/parts/audit-trail.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
-import { toServiceError } from '../../operations/parts/failures.ts'
 import type { PaymentGatherer, Submitter } from '../../operations/parts/payment-gatherer.ts'
+import { toServiceError } from '../../operations/parts/service-errors.ts'
 import {
   type LargeLines,
   LINE_LIMITS,

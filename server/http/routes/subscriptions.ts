@@ -2,7 +2,7 @@
 // whatever its account.
 
 import type { FastifyRequest } from 'fastify'
-import { toPageRequest } from '../../core/page.ts'
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { subscribe } from '../../operations/subscribe.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'

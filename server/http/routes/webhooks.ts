@@ -3,7 +3,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../core/endpoint.ts'
-import { toPageRequest } from '../../core/page.ts'
+import { toPageRequest } from '../../core/numbered-pages.ts'
 import type { Deps } from '../../operations/parts/deps.ts'
 import { registerWebhook } from '../../operations/register-webhook.ts'
 import { EndpointLists } from '../../operations/view-endpoints.ts'

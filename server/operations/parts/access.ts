@@ -4,12 +4,12 @@
 
 import { ConsoleSessions } from '../console-session.ts'
 import { ClientDirectory } from './client-directory.ts'
-import { ClientMoves } from './client-moves.ts'
 import type { Deps } from './deps.ts'
 import { Keyring } from './keyring.ts'
+import { OperatorKeys } from './live-operator-keys.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { Logins } from './logins.ts'
-import { OperatorKeys } from './operator-keys.ts'
+import { ClientMoves } from './move-checks.ts'
 import { TokenVerifier } from './verify-token.ts'
 
 export interface Access {

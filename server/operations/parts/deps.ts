@@ -10,7 +10,7 @@ import type { TargetPolicy } from '../../core/network-rules.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
 import type { Sealer } from '../../store/sealing.ts'
 import type { KeyTable } from '../../store/signing-keys.ts'
-import type { DocumentLinks } from './document-links.ts'
+import type { CallbackLinks } from './callback-links.ts'
 import type { EndpointChanges } from './endpoint-changes.ts'
 
 export interface Deps {
@@ -39,7 +39,7 @@ export interface Deps {
    */
   send(request: CallbackRequest): Promise<AttemptResult>
   /** Where an endpoint fetches the file of an event. */
-  documentLinks: DocumentLinks
+  callbackLinks: CallbackLinks
 }
 
 export interface ServiceKeys {

@@ -18,7 +18,7 @@ import { parseDeliveryFilter } from '../../core/delivery-filter.ts'
 import { inTransaction } from '../../store/db.ts'
 import { findJob } from '../../store/jobs.ts'
 import { changeDeliveries } from '../change-deliveries.ts'
-import { NO_AUDIT } from './audit.ts'
+import { NO_AUDIT } from './audit-trail.ts'
 
 const { pool } = await cloneDatabase()
 const server = await serveHttp({ after }, pool)

@@ -3,6 +3,7 @@
 // next process that polls.
 
 import type { HandedOff } from '../../core/queued-delivery.ts'
+import { RecurringTask } from '../../core/recurring-task.ts'
 import { cancelDeliveries, findStillPending } from '../../store/cancellations.ts'
 import { type Db, inTransaction, isDatabaseAway } from '../../store/db.ts'
 import {
@@ -22,10 +23,10 @@ import { replayDeliveries, takeOfFewDays } from '../../store/replays.ts'
 import { markRetried, retryDeliveries } from '../../store/retries.ts'
 import type { ChangedLane } from '../../store/sending-endpoints.ts'
 import { isDue } from '../replay-delivery.ts'
+import { handOffAfterCommit } from './after-commit.ts'
 import type { Deps } from './deps.ts'
-import { handingOff } from './hand-off.ts'
 import { OneAtATime } from './one-at-a-time.ts'
-import { Rounds, setUnheldTimer } from './rounds.ts'
+import { setUnheldTimer } from './timers.ts'
 
 export interface JobRunnerOptions {
   /** Identifies this process. */
@@ -78,7 +79,7 @@ export class JobRunner {
   readonly #running = new Map<string, Promise<void>>()
   readonly #ofAskers = new OneAtATime<JobAsker>(WAITING_MAX)
   readonly #beginnings = new OneAtATime<'clients' | 'operator'>(CLIENTS_WAITING_MAX)
-  readonly #polls: Rounds
+  readonly #polls: RecurringTask
   #isStopped = false
   #cleanedAtMs = Number.NEGATIVE_INFINITY
 
@@ -86,7 +87,7 @@ export class JobRunner {
     this.#deps = deps
     this.#options = options
     let waitMs = 0
-    this.#polls = new Rounds(
+    this.#polls = new RecurringTask(
       setUnheldTimer,
       () => waitMs,
       () => {
@@ -169,7 +170,9 @@ export class JobRunner {
   async #workOffChunk(jobId: string, position: number): Promise<Chunk> {
     const { engine, pool } = this.#deps
     const transact = () => inTransaction(pool, (db) => this.#transact(db, jobId, position))
-    const chunk = await handingOff(engine, transact, ({ replayed }) => replayed.filter(isDue))
+    const chunk = await handOffAfterCommit(engine, transact, ({ replayed }) =>
+      replayed.filter(isDue),
+    )
     for (const { clientKey, endpointId, shard, retriedAtMs } of chunk.changed) {
       engine.endpointChanged(clientKey, endpointId, shard, retriedAtMs)
     }

@@ -3,7 +3,7 @@
 
 import type { ListeningEndpoint } from '../../core/fan-out.ts'
 import type { HandedOff } from '../../core/queued-delivery.ts'
-import type { AuditEntry } from '../../store/audit.ts'
+import type { AuditEntry } from '../../store/audit-table.ts'
 import type { DocumentToSave } from '../../store/documents.ts'
 import type { LockedPayment, TriedPayments } from '../../store/payments.ts'
 import type { ChangeToSave } from '../../store/save-new.ts'

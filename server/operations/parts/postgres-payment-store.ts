@@ -2,14 +2,14 @@
 
 import type { Pool } from 'pg'
 import { readListening, saveChanges } from '../../store/accept.ts'
-import { insertAudit } from '../../store/audit.ts'
+import { insertAudit } from '../../store/audit-table.ts'
 import { NATS_SOURCE, readConsumerLease } from '../../store/consumer-lease.ts'
 import { type Db, inTransaction } from '../../store/db.ts'
 import { saveDocuments, trySaveDocuments } from '../../store/documents.ts'
 import { lockPayments, raiseVersions, tryLockPayments } from '../../store/payments.ts'
 import type { RecordingDeps } from '../record-payments.ts'
-import type { ClientMoves } from './client-moves.ts'
 import type { Deps } from './deps.ts'
+import type { ClientMoves } from './move-checks.ts'
 import type { PaymentStore, PaymentTransaction } from './payment-store.ts'
 
 export function postgresPaymentStore(pool: Pool): PaymentStore {

@@ -12,11 +12,11 @@ import {
 } from '../../store/delivery-selections.ts'
 import { countRunningJobs, findJob, insertJob, type JobKind } from '../../store/jobs.ts'
 import { findRefusedClient } from '../../store/move-fence.ts'
-import type { Audit } from './audit.ts'
-import { movingError } from './client-moves.ts'
+import type { Audit } from './audit-trail.ts'
 import type { Deps } from './deps.ts'
 import { type EndpointBreakdown, toBreakdown } from './endpoint-breakdown.ts'
 import type { JobAsker, JobRunner } from './job-runner.ts'
+import { movingError } from './move-checks.ts'
 import { tooBusy } from './one-at-a-time.ts'
 import { selectDeliveries } from './select-deliveries.ts'
 

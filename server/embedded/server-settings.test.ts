@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { findDurabilityFaults } from '../store/durability.ts'
 import { parsePasswd } from './run-as.ts'
-import { connectionUrl, serverArguments, sharedBuffersMb } from './settings.ts'
+import { connectionUrl, serverArguments, sharedBuffersMb } from './server-settings.ts'
 import { pauseBeforeMs } from './supervisor.ts'
 
 const GIGABYTE = 1024 ** 3

@@ -8,13 +8,13 @@ import { OPERATOR_KEY, onboard, serveHttp } from '../../../test/support/injected
 import { sampleBody } from '../../../test/support/payment-sample.ts'
 import { deleteOldDocumentLinks } from '../../store/document-links.ts'
 import { Sealer } from '../../store/sealing.ts'
-import { DocumentLinks } from './document-links.ts'
+import { CallbackLinks } from './callback-links.ts'
 
 const { pool } = await cloneDatabase()
 const OLD = randomBytes(32)
 const YOUNG = randomBytes(32)
 const linksOf = (keys: readonly Buffer[], base: string) =>
-  new DocumentLinks(pool, new Sealer(keys), () => base)
+  new CallbackLinks(pool, new Sealer(keys), () => base)
 
 const keyOf = (clientKey = 1) => ({ clientKey, eventId: randomUUID(), endpointId: randomUUID() })
 
@@ -93,7 +93,7 @@ test('regression: a link outlives the master key that made it', async (t) => {
      from pending_deliveries where payment_id = $1`,
     [id],
   )
-  const url = await before.deps.documentLinks.toSend(rows[0])
+  const url = await before.deps.callbackLinks.toSend(rows[0])
   const path = new URL(url).pathname
   const after = await serveHttp(t, pool, { sealer: new Sealer([YOUNG]) })
   for (const { app } of [before, after]) assert.equal((await app.inject(path)).statusCode, 200)

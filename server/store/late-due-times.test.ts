@@ -10,7 +10,7 @@ import {
   storePending,
 } from '../../test/support/stored-deliveries.ts'
 import { NIL_UUID } from '../core/uuid.ts'
-import { bringForward } from './late-rows.ts'
+import { bringForward } from './late-due-times.ts'
 import { exhaustParked, readParked } from './parked.ts'
 import { beginRuns, exhaustDeliveries } from './unattempted.ts'
 

@@ -8,14 +8,14 @@ import { resealSecrets } from '../operations/reseal-secrets.ts'
 import { Sealer } from '../store/sealing.ts'
 import { beginDerivedKeys } from '../store/sealing-form.ts'
 import { readSendingEndpoints } from '../store/sending-endpoints.ts'
-import { SealingForm } from './sealing-form.ts'
+import { SealingFormPolls } from './sealing-form-polls.ts'
 
 const GONE_AFTER_MS = 60_000
 
 test('a database that begins with this release has derived keys from the start', async () => {
   const { pool } = await cloneDatabase()
   const sealer = new Sealer([randomBytes(32)])
-  assert.equal(await new SealingForm({ pool, sealer }).ask(), true)
+  assert.equal(await new SealingFormPolls({ pool, sealer }).ask(), true)
   assert.match(sealer.digestKeyId, /\/2$/)
 })
 
@@ -23,7 +23,7 @@ test('an older one goes on as it was until no other version is alive and it is a
   const { pool } = await cloneDatabase()
   await pool.query('update sealing set is_derived = false')
   const sealer = new Sealer([randomBytes(32)])
-  const form = new SealingForm({ pool, sealer })
+  const form = new SealingFormPolls({ pool, sealer })
   assert.equal(await form.ask(), false)
   const { clientKey } = await storeClient(pool)
   const { endpointId } = await storeEndpoint(pool, clientKey)

@@ -9,7 +9,7 @@ import type { LaneFeeder } from './lane-feeder.ts'
 import type { LaneRoom } from './lane-room.ts'
 import { turnAway } from './turned-away.ts'
 
-export class Replays {
+export class ReplayStrands {
   readonly #room: LaneRoom
   readonly #feeder: LaneFeeder
   readonly #events: Pick<LaneEvents, 'onParked' | 'onTooEarly'>

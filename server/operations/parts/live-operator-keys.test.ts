@@ -5,7 +5,7 @@ import { nextTick } from '../../../test/support/engine-parts.ts'
 import { HandClock } from '../../../test/support/injected-server.ts'
 import { loadConfig } from '../../config/config.ts'
 import { Sealer } from '../../store/sealing.ts'
-import { KEY_PREFIX, OperatorKeys } from './operator-keys.ts'
+import { KEY_PREFIX, OperatorKeys } from './live-operator-keys.ts'
 
 const GOOD = `${KEY_PREFIX}${'g'.repeat(43)}`
 const WRONG = `${KEY_PREFIX}${'w'.repeat(43)}`

@@ -8,7 +8,7 @@ import {
   storePending,
 } from '../../test/support/stored-deliveries.ts'
 import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
-import { type HealthDelta, readHealth, saveHealth } from './health.ts'
+import { type HealthDelta, readHealth, saveHealth } from './endpoint-health.ts'
 
 const { pool } = await cloneDatabase()
 const NOON_MS = Date.parse('2026-03-02T12:00:00Z')

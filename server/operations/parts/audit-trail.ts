@@ -8,7 +8,7 @@ import {
   auditId,
   insertAudit,
   insertAuditWithChanges,
-} from '../../store/audit.ts'
+} from '../../store/audit-table.ts'
 import type { Db } from '../../store/db.ts'
 import type { Deps } from './deps.ts'
 

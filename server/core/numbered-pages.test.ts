@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { pageCount, pageOffset, toPageRequest } from './page.ts'
+import { pageCount, pageOffset, toPageRequest } from './numbered-pages.ts'
 
 test('page 0 of 20 is the default', () => {
   assert.deepEqual(toPageRequest({}), { number: 0, size: 20 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseCursor, toCursor, toCursorPage } from './cursor.ts'
 import { ServiceError } from './errors.ts'
+import { parseCursor, toCursor, toCursorPage } from './opaque-cursors.ts'
 
 const NUMBER = /^\d{1,15}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../core/errors.ts'
 import type { ClientMove } from '../../store/client-moves.ts'
-import { checkLogin, checkRequest, refusePayment } from './client-moves.ts'
+import { checkLogin, checkRequest, refusePayment } from './move-checks.ts'
 
 const ACCOUNT = '019a8f6e-1c2d-7a3b-9000-5e6f70819205'
 const MOVED: ClientMove = {

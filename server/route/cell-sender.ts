@@ -30,7 +30,7 @@ export interface Call {
 /** Twice is as good as once, and the second answer as good as the first: after a DELETE it would be 404. */
 const REPEATED = ['GET', 'HEAD', 'PUT']
 
-export class Sender {
+export class CellSender {
   readonly #cells: KnownCells
   readonly #isTrusted: (address: string) => boolean
   readonly #onFollowed: () => void

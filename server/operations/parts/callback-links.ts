@@ -7,7 +7,7 @@ import { findKeptLink, keepLinks, type LinkKey } from '../../store/document-link
 import { GatheredReads } from '../../store/gathered-reads.ts'
 import type { Sealer } from '../../store/sealing.ts'
 
-export class DocumentLinks {
+export class CallbackLinks {
   readonly #pool: Pool
   readonly #sealer: Pick<Sealer, 'signLink'>
   readonly #baseUrl: () => string

@@ -2,15 +2,16 @@
 // key. Once they are, they stay so; until then the database is polled, because `paybell reseal` may begin it
 // at any time.
 
+import { RecurringTask } from '../core/recurring-task.ts'
 import type { Deps } from '../operations/parts/deps.ts'
-import { Rounds, setUnheldTimer } from '../operations/parts/rounds.ts'
+import { setUnheldTimer } from '../operations/parts/timers.ts'
 import { readSealingForm } from '../store/sealing-form.ts'
 
 const ASKED_EVERY_MS = 10_000
 
-export class SealingForm {
+export class SealingFormPolls {
   readonly #deps: Pick<Deps, 'pool' | 'sealer'>
-  readonly #polls = new Rounds(
+  readonly #polls = new RecurringTask(
     setUnheldTimer,
     () => ASKED_EVERY_MS,
     // A database that is away is asked again; secrets written until then can be read by all versions.

@@ -8,7 +8,7 @@ import type { EngineNotices } from './deps.ts'
  * Runs a transaction, and hands the deliveries that it has made to the engine. The engine is notified of
  * the beginning too: it may find, and even deliver, some of them before the commit's answer arrives.
  */
-export async function handingOff<T>(
+export async function handOffAfterCommit<T>(
   engine: Pick<EngineNotices, 'beginAccept'>,
   transact: () => Promise<T>,
   deliveriesOf: (committed: T) => readonly HandedOff[],
