@@ -10,6 +10,8 @@ import { addClient, startPaybell, until } from '../../test/support/paybell.ts'
 import { sampleBody } from '../../test/support/payment-sample.ts'
 import { startReceiver } from '../../test/support/receiver.ts'
 import { Caller, type SandboxFacts } from '../../test/support/sandbox.ts'
+import { createOperatorKey } from '../operations/create-operator-key.ts'
+import { revokeOperatorKey } from '../operations/revoke-operator-key.ts'
 
 const paybell = await startPaybell({ after })
 const receiver = await startReceiver({ after })
@@ -451,6 +453,28 @@ describe('the stream', () => {
     ])
     assert.equal(attempt?.data.status, 200)
     aborter.abort()
+  })
+
+  test('ends with the key, or the session, that it was opened with', async () => {
+    const { deps } = paybell.app
+    const { id, key } = await createOperatorKey(deps, { name: 'watcher', role: 'viewer' })
+    const post = await fetch(`${paybell.baseUrl}/console/session`, {
+      method: 'POST',
+      headers: { 'x-paybell-console': '1', 'content-type': 'application/json' },
+      body: JSON.stringify({ operatorKey: key }),
+    })
+    const [cookie = ''] = (post.headers.get('set-cookie') ?? '').split(';')
+    const credentials = [{ authorization: `Bearer ${key}` }, { cookie, 'x-paybell-console': '1' }]
+    const open = await Promise.all(
+      credentials.map((headers) => fetch(`${paybell.baseUrl}/operator/v1/stream`, { headers })),
+    )
+    assert.deepEqual(
+      open.map(({ status }) => status),
+      [200, 200],
+    )
+    await revokeOperatorKey(deps, id)
+    // Cut off, not ended: there was no last word.
+    for (const stream of open) await assert.rejects(stream.text())
   })
 
   test('is for operators alone, and does not hold up the stop of the service', async () => {

@@ -24,6 +24,8 @@ import { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.
 import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
 import { acceptPayments } from '../../server/operations/record-payments.ts'
 import { WebhookKeys } from '../../server/operations/webhook-keys.ts'
+import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
+import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
 import { Sealer } from '../../server/store/sealing.ts'
 import { LiveStream } from '../../server/telemetry/live-stream.ts'
 import { reportUntrustedKeys } from '../../server/telemetry/untrusted-keys.ts'
@@ -57,6 +59,8 @@ export interface TestServerOptions {
   sealer?: Sealer
   clock?: HandClock
   metrics?: () => string
+  /** Those that only a sandbox has. */
+  hasSandboxRoutes?: true
   /** What takes payment changes; they are recorded unless a test says otherwise. */
   gatherer?: ServerDeps['gatherer']
   /** What the world does with a POST; by default no receiver is there. */
@@ -94,11 +98,12 @@ export async function serveHttp(
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
   const onUntrustedKeys = reportUntrustedKeys(logger)
   const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId, onUntrustedKeys })
+  const policies = new CurrentPolicies(config)
   const base: Deps = {
     pool,
     clock,
     config,
-    policies: new CurrentPolicies(config),
+    policies,
     sealer,
     webhookKeys,
     onUntrustedKeys,
@@ -127,6 +132,10 @@ export async function serveHttp(
     tracer: null,
     sandbox: null,
   })
+  if (options.hasSandboxRoutes) {
+    const { keys } = deps.access
+    deps.sandbox = sandboxRoutes(new DemoReceivers())({ clock, keys, policies })
+  }
   const server: Omit<TestServer, 'app'> = { clock, notices, log, readiness, deps }
   const app = await buildServer(deps, options.surface)
   t.after(() => app.close())
