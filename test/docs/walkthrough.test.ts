@@ -1,4 +1,4 @@
-// The walk of docs/walkthrough.md, run for real against a sandbox: each command of the page, in order,
+// The walk of docs/walkthrough.md, run for real against the service with a sandbox's settings: each command of the page, in order,
 // and what it prints compared with what the page says. Ids, secrets and times are replaced by stable
 // ones; the commands of the page are turned back into real ones. UPDATE_TRANSCRIPT=1 rewrites the page
 // from what was printed.
@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { limitOf } from '../support/busy-machine.ts'
 import { callCommand } from '../support/called-command.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
-import { startSandbox } from '../support/sandbox.ts'
+import { makeSandboxFile, startPaybell } from '../support/paybell.ts'
 
 const PAGE = new URL('../../docs/walkthrough.md', import.meta.url)
 const IS_UPDATE = Boolean(process.env.UPDATE_TRANSCRIPT)
@@ -113,9 +113,9 @@ test('docs/walkthrough.md prints what it says', async (t) => {
   const page = readFileSync(PAGE, 'utf8')
   const blocks = readBlocks(page)
   assert.ok(blocks.length >= 7, 'client, webhook, receivers, payments, recovery')
-  const sandbox = await startSandbox(t, { env: { PAYBELL_TIME_SCALE: '100000' } })
-  const disguise = new Disguise(String(await freePort()), sandbox.baseUrl)
-  const env: Record<string, string> = { PAYBELL_DATA_DIR: sandbox.dataDir }
+  const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '100000' } })
+  const disguise = new Disguise(String(await freePort()), paybell.baseUrl)
+  const env: Record<string, string> = { PAYBELL_DATA_DIR: await makeSandboxFile(t, paybell) }
 
   const printed: string[] = []
   let receiver: RunningReceiver | null = null

@@ -11,11 +11,12 @@ import { delimiter, join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { limitOf } from '../support/busy-machine.ts'
 import { COMPILED } from '../support/compile-cache.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { type FoundNode, otherNodes, THIS_NODE } from '../support/nodes.ts'
 import { installBuilt, installPacked } from '../support/packed-sdk.ts'
-import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { makeSandboxFile, type Paybell, startPaybell } from '../support/paybell.ts'
 import { sized } from '../support/size.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -23,7 +24,9 @@ const README = readFileSync(join(ROOT, 'sdk/README.md'), 'utf8')
 const run = promisify(execFile)
 
 let folder: string
-let sandbox: Sandbox
+let paybell: Paybell
+/** Where the README finds the sandbox. */
+let dataDir: string
 
 const leftovers: (() => unknown)[] = []
 // Called inside a hook, node:test's own `after` would not wait for the tests.
@@ -38,7 +41,8 @@ before(async () => {
   for (const name of ['fastify', 'pg']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
   }
-  sandbox = await startSandbox(owner)
+  paybell = await startPaybell(owner)
+  dataDir = await makeSandboxFile(owner, paybell)
 })
 
 test('the package holds the built files, the examples and the licence, and nothing else', () => {
@@ -98,7 +102,7 @@ function start(t: TestContext, node: FoundNode, file: string, env: Record<string
   })
   return {
     async hasPrinted(pattern: RegExp): Promise<RegExpExecArray> {
-      const signal = AbortSignal.timeout(30_000)
+      const signal = AbortSignal.timeout(limitOf(60_000))
       for (;;) {
         const match = pattern.exec(output)
         if (match) return match
@@ -116,7 +120,7 @@ async function trigger(...args: string[]): Promise<string> {
   const env = {
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: COMPILED,
-    PAYBELL_DATA_DIR: sandbox.dataDir,
+    PAYBELL_DATA_DIR: dataDir,
   }
   const { stdout } = await run(process.execPath, [main, 'trigger', ...args], { env })
   return stdout
@@ -140,7 +144,7 @@ for (const node of [THIS_NODE, ...others]) {
     // 0 is any free port; the address that it became is not known to the program, so one is chosen.
     const port = String(await freePort())
     const program = start(t, node, 'receiver.mjs', {
-      SANDBOX: join(sandbox.dataDir, 'sandbox.json'),
+      SANDBOX: join(dataDir, 'sandbox.json'),
       PORT: port,
     })
     await program.hasPrinted(/hmacHeaderName: 'X-Paybell-Hmac'/)
@@ -214,7 +218,7 @@ function onPath(name: string): string | undefined {
 }
 
 test('example: the feed of events, walked through and gone on with', async () => {
-  const env = { SANDBOX: join(sandbox.dataDir, 'sandbox.json') }
+  const env = { SANDBOX: join(dataDir, 'sandbox.json') }
   const reconcile = async () =>
     (await run(THIS_NODE.path, ['reconcile.mjs'], { cwd: folder, env })).stdout
   await reconcile()
@@ -229,13 +233,13 @@ test('example: the feed of events, walked through and gone on with', async () =>
 })
 
 test('example: a file of payments fed in, and gone on with', async () => {
-  const { accountId } = sandbox
+  const { accountId } = paybell
   const line = (id: string, state: string) =>
     `{"accountId":"${accountId}","id":"${id}","status":{"state":"${state}"},"externalId":"F-1","quoteId":"${id}",` +
     `"amount":{"amount":9007199254740993.10,"currency":"EUR"},"reference":"fed","purposeOfPayment":"OTHER","beneficiaryId":"${id}"}\n`
   const ids = [randomUUID(), randomUUID()] as const
   const lines = [line(ids[0], 'DUE'), line(ids[1], 'DUE'), line(ids[0], 'PAID'), line('x', 'DUE')]
-  const env = { SANDBOX: join(sandbox.dataDir, 'sandbox.json') }
+  const env = { SANDBOX: join(dataDir, 'sandbox.json') }
   const feed = async (text: string) => {
     writeFileSync(join(folder, 'payments.ndjson'), text)
     const args = ['feed-payments.mjs', 'payments.ndjson']

@@ -2,6 +2,8 @@
 // a second and look into from both sides, over real sockets and in the tables.
 
 import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
 import { createApp, type PaybellApp, type Spans } from '../../server/app.ts'
@@ -14,7 +16,7 @@ import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
 import { limitOf } from './busy-machine.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
-import { Caller, type SandboxFacts } from './sandbox.ts'
+import { Caller, makeDataDir, type SandboxFacts } from './sandbox.ts'
 import { until } from './until.ts'
 
 export { until } from './until.ts'
@@ -91,6 +93,13 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     caller: new Caller(facts),
     stop,
   }
+}
+
+/** A folder with the file that a sandbox would have left for commands and examples to find it by. */
+export async function makeSandboxFile(t: Owner, facts: SandboxFacts): Promise<string> {
+  const dir = await makeDataDir(t)
+  await writeFile(join(dir, 'sandbox.json'), JSON.stringify(factsOf(facts)))
+  return dir
 }
 
 /** One more client with an account of its own. */
