@@ -365,6 +365,46 @@ test('a full memory stops the reading, and it goes on from there when there is r
   assert.equal(lanes.size, 20)
 })
 
+/** A payment's updates at an endpoint, all of them owed, in sequence. */
+function longStrand(number: number, length: number): QueuedDelivery[] {
+  const [endpointId, paymentId] = [idOf(3_000 + number), idOf(4_000 + number)]
+  return Array.from({ length }, (_, n) =>
+    queued({ endpointId, paymentId, sequence: n + 1, nextAttemptAtMs: BASE_MS }),
+  )
+}
+
+test('regression: strands that are read while memory is full bring what each needs next, and no more', async () => {
+  const strands = Array.from({ length: 50 }, (_, n) => longStrand(n, 100))
+  const filling = dueRows(20)
+  const { reader, lanes, world, nowMs } = readerOver(filling, { inMemoryMax: 20 })
+  reader.gain([1])
+  await reader.read()
+  assert.ok(reader.isFull)
+  world.rows = strands.flat()
+  for (const [first] of strands) reader.want(first as QueuedDelivery)
+  await reader.read()
+  assert.equal(lanes.size, 20 + 50 * 2)
+  // None starves, although not one of those that fill the memory has moved.
+  const sent = new Map<string, boolean>()
+  for (let next = lanes.next(at(nowMs), () => true); next; next = lanes.next(at(nowMs), () => true))
+    if (next.update.sequence === 1) sent.set(next.update.paymentId, next.strand.isComplete)
+  for (const [first] of strands) {
+    const isComplete = sent.get((first as QueuedDelivery).paymentId)
+    assert.equal(isComplete, false, 'the rest is read when these are done')
+  }
+})
+
+test('regression: strands that are read together share what room there is', async () => {
+  const strands = Array.from({ length: 5 }, (_, n) => longStrand(n, 100))
+  const { reader, lanes } = readerOver(strands.flat(), { inMemoryMax: 200 })
+  reader.gain([1])
+  for (const [first] of strands) reader.want(first as QueuedDelivery)
+  await reader.read()
+  assert.ok(lanes.size <= 200, `${lanes.size} in memory`)
+  // Of each as many as would fit if a later update of every one had gone ahead, which are as many again.
+  assert.equal(lanes.size, 5 * 20)
+})
+
 test('regression: a look that is asked for at whatever moment is taken', async () => {
   for (let moment = 0; moment < 40; moment++) {
     const { reader, lanes, world } = readerOver([])

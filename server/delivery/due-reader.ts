@@ -6,17 +6,19 @@ import type { DeliverMode } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { DueCursor, StrandKey } from '../store/deliveries.ts'
-import type { LaneKey } from '../store/parked.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { EngineEnvironment } from './environment.ts'
 import type { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
+import { ParkedSearch } from './parked-search.ts'
 
 export interface DueReaderLimits {
   pageMax: number
-  /** Reading stops while this many deliveries are in memory. */
+  /** Reading stops while this many deliveries are in memory. Strands that are wanted are read all the same, a few updates
+   *  of each: what holds the room may not move before long, and they would wait for it. */
   inMemoryMax: number
+  /** Updates of one strand that are read at once, where there is room for them. */
   strandMax: number
   /** Rows due this soon are read ahead, so that they start on time. */
   aheadMs: number
@@ -37,6 +39,8 @@ export const DUE_READER_LIMITS: DueReaderLimits = {
 }
 
 const FROM_THE_START_MS = 0
+/** The update whose turn it is, and the one that it may have to give way to. */
+const STRAND_MIN = 2
 
 export class DueReader {
   readonly #environment: EngineEnvironment
@@ -49,9 +53,7 @@ export class DueReader {
   readonly #dry = new Map<string, StrandKey>()
   #overlappedAtMs = 0
   #sweptAtMs = 0
-  /** Shards of which it is not known whether they have something parked. */
-  readonly #unsearched = new Set<number>()
-  #searching: Promise<void> | null = null
+  readonly #parked: ParkedSearch
   #reading: Promise<void> | null = null
   #again = false
 
@@ -65,6 +67,11 @@ export class DueReader {
     this.#lanes = lanes
     this.#endpoints = endpoints
     this.#limits = limits
+    this.#parked = new ParkedSearch({
+      store: environment.store,
+      holds: (shard) => this.#cursors.has(shard),
+      onFound: (lane) => lanes.feeder.noteParked(lane),
+    })
   }
 
   get isFull(): boolean {
@@ -78,7 +85,7 @@ export class DueReader {
   lose(shards: readonly number[]): void {
     for (const shard of shards) {
       this.#cursors.delete(shard)
-      this.#unsearched.delete(shard)
+      this.#parked.lose(shard)
     }
   }
 
@@ -214,10 +221,11 @@ export class DueReader {
       const keys = [...this.#dry.values()].slice(0, this.#limits.pageMax)
       for (const key of keys) this.#dry.delete(`${key.endpointId}/${key.paymentId}`)
       const delivers = new Map<string, DeliverMode>()
+      const limitEach = this.#limitEach(keys.length)
       const { rows, isOutdated } = await this.#watched(async (store) => {
         await this.#findDelivers(keys, delivers)
         const wanted = keys.map((key) => ({ ...key, deliver: delivers.get(key.endpointId) }))
-        return store.readStrands(wanted, this.#limits.strandMax)
+        return store.readStrands(wanted, limitEach)
       }).catch((error: unknown) => {
         for (const key of keys) this.want(key)
         throw error
@@ -233,7 +241,7 @@ export class DueReader {
         }
         const deliver = delivers.get(first.endpointId) ?? 'every'
         // Of the latest the newest are read, and no others will be needed.
-        const isComplete = deliver === 'latest' || owed.length < this.#limits.strandMax
+        const isComplete = deliver === 'latest' || owed.length < limitEach
         this.#lanes.putStrand(
           owed.map((delivery) => unparked(delivery, nowMs)),
           isComplete,
@@ -242,6 +250,14 @@ export class DueReader {
         )
       }
     }
+  }
+
+  /** How many updates of each strand: their shares of the room that is left. Of one in which a later update has gone
+   *  ahead as many again are read. */
+  #limitEach(strands: number): number {
+    const { inMemoryMax, strandMax } = this.#limits
+    const share = Math.floor((inMemoryMax - this.#lanes.size) / (2 * strands))
+    return Math.min(strandMax, Math.max(STRAND_MIN, share))
   }
 
   /** What the endpoints of these strands asked for: nearly always at hand. */
@@ -280,38 +296,9 @@ export class DueReader {
     this.#lanes.feeder.refilled(lane, rows.length < limit ? null : (rows.at(-1)?.id ?? null))
   }
 
-  /**
-   * Finds the lanes of these shards that have something parked, and of those that could not be asked about before:
-   * after a take-over, and now and then. One statement at a time; shards that are named while it runs share the next.
-   */
-  async findParked(shards: readonly number[]): Promise<void> {
-    for (const shard of shards) this.#unsearched.add(shard)
-    if (this.#unsearched.size === 0) return
-    this.#searching ??= this.#search()
-    await this.#searching
-  }
-
-  async #search(): Promise<void> {
-    try {
-      while (this.#unsearched.size > 0) {
-        const shards = [...this.#unsearched]
-        this.#unsearched.clear()
-        const lanes = await this.#readParkedLanes(shards)
-        for (const lane of lanes)
-          if (this.#cursors.has(lane.shard)) this.#lanes.feeder.noteParked(lane)
-      }
-    } finally {
-      this.#searching = null
-    }
-  }
-
-  async #readParkedLanes(shards: readonly number[]): Promise<readonly LaneKey[]> {
-    try {
-      return await this.#environment.store.readParkedLanes(shards)
-    } catch (error) {
-      for (const shard of shards) if (this.#cursors.has(shard)) this.#unsearched.add(shard)
-      throw error
-    }
+  /** Finds the lanes of these shards that have something parked, and of those that could not be asked about before. */
+  findParked(shards: readonly number[]): Promise<void> {
+    return this.#parked.search(shards)
   }
 
   /** Reads rows, and tells those apart that have moved on since the read began. */

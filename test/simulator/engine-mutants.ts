@@ -317,11 +317,16 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'shards that could not be searched are forgotten',
     patches: [
       patch(
-        'delivery/due-reader.ts',
-        'if (this.#cursors.has(shard)) this.#unsearched.add(shard)',
+        'delivery/parked-search.ts',
+        'if (this.#parts.holds(shard)) this.#unsearched.add(shard)',
         'void shard',
       ),
     ],
+    test: 'server/delivery/due-reader.test.ts',
+  },
+  {
+    name: 'a strand that is read while memory is full has nobody to give way to',
+    patches: [patch('delivery/due-reader.ts', 'const STRAND_MIN = 2', 'const STRAND_MIN = 1')],
     test: 'server/delivery/due-reader.test.ts',
   },
   {

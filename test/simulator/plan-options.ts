@@ -43,6 +43,7 @@ export function drawOptions(
   const patienceMs = isWeek
     ? dice.pick([HOUR, 7 * DAY])
     : dice.pick([8 * SECOND, 30 * SECOND, HOUR])
+  const inMemoryMax = isCramped ? dice.pick([3, 50_000]) : reader.inMemoryMax
   return {
     policies: {
       current: {
@@ -68,8 +69,9 @@ export function drawOptions(
       : changes,
     dueReader: {
       ...reader,
-      strandMax: isCramped ? 2 : reader.strandMax,
-      inMemoryMax: isCramped ? dice.pick([3, 50_000]) : reader.inMemoryMax,
+      // Where memory is short, the reader has to see by itself that a strand brings few.
+      strandMax: isCramped && inMemoryMax > 3 ? 2 : reader.strandMax,
+      inMemoryMax,
       aheadMs: reader.aheadMs * slower,
       overlapMs: reader.overlapMs * slower,
       overlapEveryMs: reader.overlapEveryMs * slower,
