@@ -92,6 +92,24 @@ test('regression: one client makes two checks at once, and other clients are not
   assert.equal((await next).statusCode, 200)
 })
 
+test('regression: a check that died while the clock was ahead keeps others away for no longer than any that died', async (t) => {
+  const { server, client } = await serve(t)
+  const [webhookId] = (await register(server, client, 1)) as [string]
+  const died = (aheadMs: number) =>
+    pool.query(
+      `insert into receiver_checks (client_key, endpoint_id, started_at)
+       select client_key, id, $2 from endpoints where id = $1`,
+      [webhookId, new Date(server.clock.nowMs() + aheadMs)],
+    )
+  await died(3 * 86_400_000)
+  assert.equal((await check(server, client, webhookId)).statusCode, 200)
+  // Clocks that are a little apart are right, and the check may be under way.
+  await died(60_000)
+  assertProblem(await check(server, client, webhookId), 409, 'check-running')
+  server.clock.advance(151)
+  assert.equal((await check(server, client, webhookId)).statusCode, 200)
+})
+
 test('regression: neither a test nor a check reveals whether a host name exists', async (t) => {
   const outcomes = [
     { kind: 'unreachable', reason: 'dns-error' },

@@ -103,8 +103,7 @@ export class ReceiverChecker {
   async #runAlone(place: CheckPlace, work: () => Promise<CheckReport>): Promise<CheckReport> {
     const { pool, clock } = this.#deps
     const startedAt = new Date(clock.nowMs())
-    const givenUp = new Date(startedAt.getTime() - GIVEN_UP_AFTER_MS)
-    if (!(await beginCheck(pool, place, startedAt, givenUp))) {
+    if (!(await beginCheck(pool, place, startedAt, GIVEN_UP_AFTER_MS))) {
       // Nothing was sent, so the check does not count.
       this.#perEndpoint.giveBack(place.endpointId)
       this.#perClient.giveBack(String(place.clientKey))

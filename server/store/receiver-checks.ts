@@ -7,20 +7,26 @@ export interface CheckPlace {
   endpointId: string
 }
 
-/** False when another check is running; one that began before `givenUp` counts no more. */
+/**
+ * False when another check is running. One that began `givenUpAfterMs` ago counts no more; nor does one that will begin in
+ * more than that: its process had a clock that was ahead, and may be dead.
+ */
 export async function beginCheck(
   db: Db,
   { clientKey, endpointId }: CheckPlace,
   startedAt: Date,
-  givenUp: Date,
+  givenUpAfterMs: number,
 ): Promise<boolean> {
+  const [earliest, latest] = [-givenUpAfterMs, givenUpAfterMs].map(
+    (ms) => new Date(startedAt.getTime() + ms),
+  )
   const { rowCount } = await db.query({
     name: 'begin-check',
     text: `insert into receiver_checks as running (client_key, endpoint_id, started_at)
            values ($1, $2, $3)
            on conflict (client_key, endpoint_id) do update set started_at = excluded.started_at
-             where running.started_at < $4`,
-    values: [clientKey, endpointId, startedAt, givenUp],
+             where running.started_at < $4 or running.started_at > $5`,
+    values: [clientKey, endpointId, startedAt, earliest, latest],
   })
   return rowCount === 1
 }

@@ -243,7 +243,7 @@ async function register(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => saveStatus(pool, clientKey, endpointId, paused, now))
   await recorder.record('', () => markDeleted(pool, clientKey, NEW, now))
   const check = { clientKey, endpointId }
-  await recorder.record('', () => beginCheck(pool, check, now, now))
+  await recorder.record('', () => beginCheck(pool, check, now, 90_000))
   await recorder.record('', () => endCheck(pool, check, now))
   const notice = { clientKey, id: NEW, url: 'https://new.test/notices', hrefHash: Buffer.alloc(31) }
   await recorder.record('', () => moveNoticeEndpoint(pool, notice, now))

@@ -5,11 +5,11 @@
 --   explain execute "name"(null, null, …);
 
 -- receiver-checks.beginCheck: kept as begin-check
-prepare "receiver-checks.beginCheck" (integer, uuid, timestamp with time zone, timestamp with time zone) as
+prepare "receiver-checks.beginCheck" (integer, uuid, timestamp with time zone, timestamp with time zone, timestamp with time zone) as
   insert into receiver_checks as running (client_key, endpoint_id, started_at)
   values ($1, $2, $3)
   on conflict (client_key, endpoint_id) do update set started_at = excluded.started_at
-  where running.started_at < $4;
+  where running.started_at < $4 or running.started_at > $5;
 --   always
 --     Insert receiver_checks
 --       Result
