@@ -24,7 +24,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm install @opentelemetry': 'needs the network; test/e2e/tracing.test.ts loads an SDK',
   'DATABASE_URL=postgres://paybell_owner': 'test/e2e/app-role.test.ts',
   'nats ': 'needs the nats command; test/e2e/nats.test.ts publishes the same',
-  PAYBELL_TIME_SCALE: 'test/docs/walkthrough.test.ts starts it',
+  PAYBELL_TIME_SCALE: 'test/docs/first-hour.test.ts walks on from there',
   'npx paybell sandbox': 'test/e2e/packages.slow.test.ts starts it from its tarball',
   'npm install --prefix': 'needs the network; test/e2e/packages.slow.test.ts installs the tarball',
   'npm ci && npm start': 'test/docs/readme-walk.test.ts walks on from there',
@@ -33,13 +33,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'kubectl create secret': 'needs a cluster; test/deploy/chart.test.ts renders the chart',
 }
 /** With tests of their own. */
-const WHOLE_PAGES = [
-  'walkthrough.md',
-  'signatures.md',
-  'receivers.md',
-  'statements.md',
-  'backup.md',
-]
+const WHOLE_PAGES = ['signatures.md', 'receivers.md', 'statements.md', 'backup.md']
 
 interface Block {
   page: string

@@ -387,13 +387,13 @@ test('demo, on a sandbox of its own: two failures, then the signed success', asy
   assert.equal(new Set(callbacks.slice(0, 3).map(({ eventId }) => eventId)).size, 1)
 })
 
-test('the README points at the walk, and npx paybell is the bin of the workspace', async (t) => {
+test('the README points at the first hour, and npx paybell is the bin of the workspace', async (t) => {
   const manifest = JSON.parse(
     await readFile(new URL('../../cli/package.json', import.meta.url), 'utf8'),
   )
   assert.deepEqual(manifest.bin, { paybell: 'paybell.js' })
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  assert.ok(readme.includes('(docs/walkthrough.md)'))
+  assert.ok(readme.includes('(docs/first-hour.md)'))
   const { stdout, code } = await runCommand(t, ['--version'], { env })
   assert.equal(code, 0)
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/)

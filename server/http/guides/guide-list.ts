@@ -27,20 +27,10 @@ export const GUIDE_GROUPS: readonly GuideGroup[] = [
     guides: [
       forEveryone(
         'first-hour',
-        'First hour: integrators',
-        'From credentials to a verified callback.',
-      ),
-      forOperator(
-        'first-hour-operators',
-        'First hour: operators',
-        'From nothing to a service with a client.',
+        'Your first hour',
+        'To a verified callback; and, for operators, to a client and a bulk replay.',
       ),
       forEveryone('sandbox', 'The sandbox', 'A receiver inside, the demo shop, a faster clock.'),
-      forOperator(
-        'walkthrough',
-        'Walkthrough',
-        'The command line at work, from a client to a bulk replay.',
-      ),
       forEveryone('glossary', 'Glossary', 'The words of these pages, in a sentence each.'),
     ],
   },

@@ -1,7 +1,6 @@
-// The walk of docs/walkthrough.md, run for real against the service with a sandbox's settings: each command of the page, in order,
-// and what it prints compared with what the page says. Ids, secrets and times are replaced by stable
-// ones; the commands of the page are turned back into real ones. UPDATE_TRANSCRIPT=1 rewrites the page
-// from what was printed.
+// The operator's part of docs/first-hour.md, run for real against the service with a sandbox's settings: each command of
+// the walk, in order, and what it prints compared with what the page says. Ids, secrets and times are replaced by
+// stable ones; the commands of the page are turned back into real ones. UPDATE_TRANSCRIPT=1 rewrites the page.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +13,7 @@ import { callCommand } from '../support/called-command.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
 import { makeSandboxFile, startPaybell } from '../support/paybell.ts'
 
-const PAGE = new URL('../../docs/walkthrough.md', import.meta.url)
+const PAGE = new URL('../../docs/first-hour.md', import.meta.url)
 const IS_UPDATE = Boolean(process.env.UPDATE_TRANSCRIPT)
 /** The port that the page names; the test takes a free one. */
 const PAGE_PORT = '8099'
@@ -34,7 +33,7 @@ interface Block {
 }
 
 function readBlocks(page: string): Block[] {
-  return [...page.matchAll(/^```console( receiver)?\n(.*?)^```$/gms)].map((match) => {
+  return [...page.matchAll(/^```console (walk|receiver)\n(.*?)^```$/gms)].map((match) => {
     const body = match[2] as string
     const start = match.index + (match[0].indexOf('\n') + 1)
     const steps: Step[] = []
@@ -42,7 +41,7 @@ function readBlocks(page: string): Block[] {
       if (line.startsWith('$ ')) steps.push({ command: line.slice(2), expected: [] })
       else steps.at(-1)?.expected.push(line)
     }
-    return { isReceiver: match[1] !== undefined, steps, start, end: start + body.length }
+    return { isReceiver: match[1] === 'receiver', steps, start, end: start + body.length }
   })
 }
 
@@ -109,7 +108,7 @@ class Disguise {
 
 const isLook = (command: string) => / (list|show) /.test(command)
 
-test('docs/walkthrough.md prints what it says', async (t) => {
+test('docs/first-hour.md prints what it says', async (t) => {
   const page = readFileSync(PAGE, 'utf8')
   const blocks = readBlocks(page)
   assert.ok(blocks.length >= 7, 'client, webhook, receivers, payments, recovery')
