@@ -80,7 +80,7 @@ export interface Spans {
   disableAfterMs: number
   attempt: { deadlineMs: number; connectTimeoutMs: number }
   pollEveryMs: number
-  careEveryMs: number
+  maintainEveryMs: number
   dueReader: DueReaderLimits
   statementTimeoutMs: number
   /** For the whole way down. */

@@ -39,7 +39,7 @@ test('what was answered with 200 once counts as delivered, whatever it is now', 
   const event = uuidFloor(AT)
   const counted = { ...NONE, fromMs: AT, delivered: 1, exhausted: 2, idsDigest: digestOfIds(['a']) }
   const once = [{ id: uuidFloor(AT), eventId: event, state: 'exhausted' as const }]
-  const hour = withOnceDelivered({ ...counted, lastLostAtMs: AT }, once)
+  const hour = withOnceDelivered({ ...counted, lastUndeliveredEndAtMs: AT }, once)
   assert.deepEqual([hour.delivered, hour.exhausted], [2, 1])
   assert.equal(hour.idsDigest, digestOfIds(['a', event]))
   assert.equal(owedIn(hour), owedIn(counted))

@@ -17,7 +17,7 @@ export const STATEMENT_HOURS_MAX = 31 * 24
  */
 export const SETTLING_MS = 10 * 60_000
 
-export interface Fates {
+export interface StateCounts {
   delivered: number
   superseded: number
   exhausted: number
@@ -25,7 +25,7 @@ export interface Fates {
   pending: number
 }
 
-export interface StatementHour extends Fates {
+export interface StatementHour extends StateCounts {
   fromMs: number
   isFinal: boolean
   /** Over the `webhook-id` of the delivered ones. */
@@ -33,18 +33,18 @@ export interface StatementHour extends Fates {
 }
 
 /** What the store has counted of an hour, by state. */
-export interface CountedHour extends Fates {
+export interface CountedHour extends StateCounts {
   fromMs: number
   idsDigest: string
   /** When the last of those that were not delivered has ended; null: there are none. */
-  lastLostAtMs: number | null
+  lastUndeliveredEndAtMs: number | null
 }
 
 /** One that is not `DELIVERED` now, although an attempt of it was answered with 200: it is being replayed, say. */
 export interface OnceDelivered {
   id: string
   eventId: string
-  state: keyof Omit<Fates, 'delivered'>
+  state: keyof Omit<StateCounts, 'delivered'>
 }
 
 /**
@@ -54,7 +54,7 @@ export interface OnceDelivered {
 export function withOnceDelivered(
   hour: CountedHour,
   once: readonly OnceDelivered[],
-): Omit<CountedHour, 'lastLostAtMs'> {
+): Omit<CountedHour, 'lastUndeliveredEndAtMs'> {
   const counted = { ...hour }
   for (const { state } of once) {
     counted[state]--
@@ -67,11 +67,11 @@ export function withOnceDelivered(
 /** `settledAtMs`: no transaction is open that had begun to write by then. Null: that is not known. */
 export function isHourFinal(
   { fromMs, pending }: { fromMs: number; pending: number },
-  lastLostAtMs: number | null,
+  lastUndeliveredEndAtMs: number | null,
   settledAtMs: number | null,
 ): boolean {
   if (settledAtMs === null || pending > 0) return false
-  const changedAtMs = Math.max(fromMs + HOUR_MS, lastLostAtMs ?? 0)
+  const changedAtMs = Math.max(fromMs + HOUR_MS, lastUndeliveredEndAtMs ?? 0)
   return changedAtMs + SETTLING_MS <= settledAtMs
 }
 
@@ -101,17 +101,17 @@ export function hourStartMs(ms: number): number {
   return Math.floor(ms / HOUR_MS) * HOUR_MS
 }
 
-export function owedIn(fates: Fates): number {
-  return fates.delivered + fates.superseded + fates.exhausted + fates.cancelled + fates.pending
+export function owedIn(counts: StateCounts): number {
+  return counts.delivered + counts.superseded + counts.exhausted + counts.cancelled + counts.pending
 }
 
 /** The whole of some hours. */
 export function sumHours(
   hours: readonly StatementHour[],
-): Fates & { isFinal: boolean; idsDigest: string } {
+): StateCounts & { isFinal: boolean; idsDigest: string } {
   const sum = { delivered: 0, superseded: 0, exhausted: 0, cancelled: 0, pending: 0 }
   for (const hour of hours) {
-    for (const fate of Object.keys(sum) as (keyof Fates)[]) sum[fate] += hour[fate]
+    for (const state of Object.keys(sum) as (keyof StateCounts)[]) sum[state] += hour[state]
   }
   return {
     ...sum,

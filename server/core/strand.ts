@@ -30,7 +30,7 @@ export function nextStep<T extends OwedUpdate>(
   nowMs: number,
   deliver: DeliverMode = 'every',
 ): NextStep<T> {
-  const front = frontIndex(owed, patienceMs, nowMs, deliver)
+  const front = sendableIndex(owed, patienceMs, nowMs, deliver)
   let untilMs = Number.POSITIVE_INFINITY
   for (let index = 0; index < front; index++) {
     const elder = owed[index] as T
@@ -43,7 +43,7 @@ export function nextStep<T extends OwedUpdate>(
   const update = owed[front] as T
   if (update.nextAttemptAtMs <= nowMs) return { kind: 'send', update }
   untilMs = Math.min(untilMs, update.nextAttemptAtMs)
-  if (front < owed.length - 1) untilMs = Math.min(untilMs, givesWayAtMs(update, patienceMs))
+  if (front < owed.length - 1) untilMs = Math.min(untilMs, overtakenFromMs(update, patienceMs))
   return { kind: 'wait', untilMs }
 }
 
@@ -63,18 +63,18 @@ export function nextReplay<T extends OwedUpdate>(owed: readonly T[], nowMs: numb
 /**
  * The only one of the updates owed, given in sequence, at least one, that may be sent.
  *
- * Under `latest` it is the newest. Else it is the newest whose run has begun, or the one after it once that has given
- * way. That one's run begins on disk before it is sent (`goesAhead`): a process that dies takes the knowledge of what it
+ * Under `latest` it is the newest. Else it is the newest whose run has begun, or the one after it, once that may be
+ * overtaken because patience is over. The later one's run begins on disk before it is sent (`goesAhead`): a process that dies takes the knowledge of what it
  * had under way with it, and the one that takes over may find the older one entitled again, because the clock was wrong
  * and is right, a pause was added to the patience, or the patience was made longer.
  */
-export function frontOf<T extends OwedUpdate>(
+export function sendableUpdate<T extends OwedUpdate>(
   owed: readonly T[],
   patienceMs: number,
   nowMs: number,
   deliver: DeliverMode = 'every',
 ): T {
-  return owed[frontIndex(owed, patienceMs, nowMs, deliver)] as T
+  return owed[sendableIndex(owed, patienceMs, nowMs, deliver)] as T
 }
 
 /**
@@ -98,7 +98,7 @@ export function supersedesElders(isDelivered: boolean, deliver: DeliverMode): bo
   return isDelivered || deliver === 'latest'
 }
 
-function frontIndex(
+function sendableIndex(
   owed: readonly OwedUpdate[],
   patienceMs: number,
   nowMs: number,
@@ -109,14 +109,14 @@ function frontIndex(
   if (deliver === 'latest') return front
   while (front > 0 && !hasBegun(owed[front] as OwedUpdate)) front--
   const hasNext = front < owed.length - 1
-  const hasGivenWay = givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs
-  return hasNext && hasGivenWay ? front + 1 : front
+  const mayBeOvertaken = overtakenFromMs(owed[front] as OwedUpdate, patienceMs) <= nowMs
+  return hasNext && mayBeOvertaken ? front + 1 : front
 }
 
 function hasBegun({ attempts, firstAttemptAtMs }: OwedUpdate): boolean {
   return attempts > 0 || firstAttemptAtMs !== null
 }
 
-function givesWayAtMs({ firstFailedAtMs }: OwedUpdate, patienceMs: number): number {
+function overtakenFromMs({ firstFailedAtMs }: OwedUpdate, patienceMs: number): number {
   return firstFailedAtMs === null ? Number.POSITIVE_INFINITY : firstFailedAtMs + patienceMs
 }

@@ -87,7 +87,7 @@ export class ChangedEndpoints {
     // What is due takes the room that it leaves, and memory may then be full for as long as others fail: a retry would
     // cost the endpoint the attempt that it had waited for.
     const returning = retriedAtMs ? removed.filter(({ isReplay }) => !isReplay) : []
-    for (const delivery of returning) reader.want(delivery)
+    for (const delivery of returning) reader.reloadStrand(delivery)
   }
 
   /** Reads what was in memory of these endpoints, and what was parked while they were not active. */

@@ -25,7 +25,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     refills: 0,
     duringRead: async () => {},
     parked: [] as string[],
-    hungry: [] as Lane[],
+    awaitingRefill: [] as Lane[],
   }
   const environment = testEnvironment({
     async readDue(cursors, untilMs, limit) {
@@ -71,7 +71,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
     {
       ...NO_EVENTS,
       onParked: (deliveries) => void world.parked.push(...deliveries.map(({ id }) => id)),
-      onHungry: (lane) => void world.hungry.push(lane),
+      onRefillNeeded: (lane) => void world.awaitingRefill.push(lane),
     },
   )
   const reader = new DueReader(environment, lanes, EVERY, { ...DUE_READER_LIMITS, ...limits })
@@ -295,7 +295,7 @@ test('F4: a read that fails loses no strand that was wanted', async () => {
   const rows = dueRows(3)
   const { reader, lanes, world } = readerOver(rows)
   reader.gain([1])
-  for (const row of rows) reader.want(row)
+  for (const row of rows) reader.reloadStrand(row)
   world.duringRead = () => Promise.reject(new Error('away'))
   await assert.rejects(reader.read(), /away/)
   await assert.rejects(reader.read(), /away/)
@@ -324,7 +324,7 @@ test('a page whose strands could not be read is not lost behind the cursor', asy
 test('wanted strands of a shard that is not ours are passed over', async () => {
   const rows = dueRows(2)
   const { reader, lanes } = readerOver(rows)
-  for (const row of rows) reader.want(row)
+  for (const row of rows) reader.reloadStrand(row)
   await reader.read()
   assert.equal(lanes.size, 0)
 })
@@ -336,7 +336,7 @@ test('I5: a strand that moved on while it was being read is read again', async (
   reader.gain([1])
   lanes.add(row, false, nowMs)
   const flight = lanes.next(at(nowMs), () => true) ?? assert.fail()
-  reader.want(row)
+  reader.reloadStrand(row)
   world.duringRead = async () => {
     world.duringRead = async () => {}
     world.rows.length = 0
@@ -381,7 +381,7 @@ test('regression: strands that are read while memory is full bring what each nee
   await reader.read()
   assert.ok(reader.isFull)
   world.rows = strands.flat()
-  for (const [first] of strands) reader.want(first as QueuedDelivery)
+  for (const [first] of strands) reader.reloadStrand(first as QueuedDelivery)
   await reader.read()
   assert.equal(lanes.size, 20 + 50 * 2)
   // None starves, although not one of those that fill the memory has moved.
@@ -398,7 +398,7 @@ test('regression: strands that are read together share what room there is', asyn
   const strands = Array.from({ length: 5 }, (_, n) => longStrand(n, 100))
   const { reader, lanes } = readerOver(strands.flat(), { inMemoryMax: 200 })
   reader.gain([1])
-  for (const [first] of strands) reader.want(first as QueuedDelivery)
+  for (const [first] of strands) reader.reloadStrand(first as QueuedDelivery)
   await reader.read()
   assert.ok(lanes.size <= 200, `${lanes.size} in memory`)
   // Of each as many as would fit if a later update of every one had gone ahead, which are as many again.
@@ -413,7 +413,7 @@ test('regression: a look that is asked for at whatever moment is taken', async (
     for (let n = 0; n < moment; n++) await null
     const [row] = dueRows(1) as [QueuedDelivery]
     world.rows.push(row)
-    reader.want(row)
+    reader.reloadStrand(row)
     await Promise.all([reading, reader.read()])
     await nextTick()
     assert.equal(lanes.size, 1, `asked for after ${moment} microtasks`)
@@ -425,11 +425,11 @@ test('a refill takes parked deliveries as due, page by page, and ends when there
   const { reader, lanes, world, nowMs } = readerOver(rows, { pageMax: 5 })
   reader.gain([1])
   lanes.feeder.noteParked(rows[0] as QueuedDelivery)
-  const lane = world.hungry[0] ?? assert.fail()
+  const lane = world.awaitingRefill[0] ?? assert.fail()
   await reader.refill(lane, 100)
   assert.equal(lanes.size, 5)
   assert.equal(lane.parked.after, rows[4]?.id)
-  assert.equal(world.hungry.length, 2, 'it asks for the rest')
+  assert.equal(world.awaitingRefill.length, 2, 'it asks for the rest')
   await reader.refill(lane, 100)
   assert.equal(lanes.size, 7)
   assert.equal(lane.parked.state.is, 'none')
@@ -442,7 +442,7 @@ test('a refill for a shard that was lost during the read brings nothing', async 
   reader.gain([1])
   lanes.feeder.noteParked(rows[0] as QueuedDelivery)
   world.duringRead = async () => reader.lose([1])
-  await reader.refill(world.hungry[0] ?? assert.fail(), 100)
+  await reader.refill(world.awaitingRefill[0] ?? assert.fail(), 100)
   assert.equal(lanes.size, 0)
 })
 
@@ -454,9 +454,12 @@ test('regression: nothing is read for a lane whose shard was lost before it aske
     if (lose === 'before') reader.lose([1])
     lanes.feeder.noteParked(rows[0] as QueuedDelivery)
     if (lose === 'after') reader.lose([1])
-    const lane = world.hungry[0] ?? assert.fail()
+    const lane = world.awaitingRefill[0] ?? assert.fail()
     await reader.refill(lane, 100)
-    assert.deepEqual([world.refills, lane.parked.state.is, world.hungry.length], [0, 'none', 1])
+    assert.deepEqual(
+      [world.refills, lane.parked.state.is, world.awaitingRefill.length],
+      [0, 'none', 1],
+    )
   }
 })
 
@@ -465,7 +468,7 @@ test('parked work of our shards is found after a take-over, that of others is le
   reader.gain([1])
   await reader.findParked([1, 2])
   assert.deepEqual(
-    world.hungry.map(({ shard }) => shard),
+    world.awaitingRefill.map(({ shard }) => shard),
     [1],
   )
   await reader.findParked([])
@@ -476,13 +479,13 @@ test('regression: shards that could not be asked about are asked about with the 
   reader.gain([1, 2])
   world.duringRead = () => Promise.reject(new Error('the database is away'))
   await assert.rejects(reader.findParked([1, 2]), /away/)
-  assert.equal(world.hungry.length, 0)
+  assert.equal(world.awaitingRefill.length, 0)
   world.duringRead = async () => {}
   reader.lose([2])
   await reader.findParked([])
   assert.deepEqual(world.laneReads, [[1, 2], [1]])
   assert.deepEqual(
-    world.hungry.map(({ shard }) => shard),
+    world.awaitingRefill.map(({ shard }) => shard),
     [1],
   )
   await reader.findParked([])

@@ -50,7 +50,7 @@ export class DueReader {
   readonly #cursors = new Map<number, DueCursor>()
   /** For a shard that is being read, since when rows may be due that the read has not seen. */
   readonly #unseen = new Map<number, number>()
-  readonly #dry = new Map<string, StrandKey>()
+  readonly #strandsToReload = new Map<string, StrandKey>()
   #overlappedAtMs = 0
   #sweptAtMs = 0
   readonly #parked: ParkedSearch
@@ -117,9 +117,9 @@ export class DueReader {
     return true
   }
 
-  /** These strands have to be read whole before anything of them moves. */
-  want(key: StrandKey): void {
-    this.#dry.set(`${key.endpointId}/${key.paymentId}`, key)
+  /** The strand has to be read whole before anything of it moves. */
+  reloadStrand(key: StrandKey): void {
+    this.#strandsToReload.set(`${key.endpointId}/${key.paymentId}`, key)
   }
 
   /** Reads until nothing is due or memory is full. A call during a read makes it look once more. */
@@ -133,7 +133,7 @@ export class DueReader {
     try {
       while (this.#again) {
         this.#again = false
-        await this.#readDry()
+        await this.#reloadStrands()
         const nowMs = this.#environment.clock.nowMs()
         this.#lookBack(nowMs)
         await this.#readForward(nowMs + this.#limits.aheadMs)
@@ -194,9 +194,9 @@ export class DueReader {
   async #take(rows: readonly QueuedDelivery[]): Promise<void> {
     const nowMs = this.#environment.clock.nowMs()
     for (const row of rows) {
-      if (!this.#lanes.add(row, this.#mayHaveOthers(row), nowMs)) this.want(row)
+      if (!this.#lanes.add(row, this.#mayHaveOthers(row), nowMs)) this.reloadStrand(row)
     }
-    await this.#readDry()
+    await this.#reloadStrands()
   }
 
   /**
@@ -216,10 +216,10 @@ export class DueReader {
     return rows
   }
 
-  async #readDry(): Promise<void> {
-    while (this.#dry.size > 0) {
-      const keys = [...this.#dry.values()].slice(0, this.#limits.pageMax)
-      for (const key of keys) this.#dry.delete(`${key.endpointId}/${key.paymentId}`)
+  async #reloadStrands(): Promise<void> {
+    while (this.#strandsToReload.size > 0) {
+      const keys = [...this.#strandsToReload.values()].slice(0, this.#limits.pageMax)
+      for (const key of keys) this.#strandsToReload.delete(`${key.endpointId}/${key.paymentId}`)
       const delivers = new Map<string, DeliverMode>()
       const limitEach = this.#limitEach(keys.length)
       const { rows, isOutdated } = await this.#watched(async (store) => {
@@ -227,7 +227,7 @@ export class DueReader {
         const wanted = keys.map((key) => ({ ...key, deliver: delivers.get(key.endpointId) }))
         return store.readStrands(wanted, limitEach)
       }).catch((error: unknown) => {
-        for (const key of keys) this.want(key)
+        for (const key of keys) this.reloadStrand(key)
         throw error
       })
       const nowMs = this.#environment.clock.nowMs()
@@ -236,7 +236,7 @@ export class DueReader {
         const [first] = owed
         if (first === undefined || !this.#cursors.has(first.shard)) continue
         if (owed.some(isOutdated)) {
-          this.want(first)
+          this.reloadStrand(first)
           continue
         }
         const deliver = delivers.get(first.endpointId) ?? 'every'
@@ -279,8 +279,8 @@ export class DueReader {
   /** Takes up to `room` parked deliveries of a lane into memory. */
   async refill(lane: Lane, room: number): Promise<void> {
     // One that is called off asks for its lane without knowing that its shard is lost.
-    if (!this.#cursors.has(lane.shard)) lane.parked.disown()
-    if (lane.parked.state.is === 'disowned') {
+    if (!this.#cursors.has(lane.shard)) lane.parked.release()
+    if (lane.parked.state.is === 'released') {
       this.#lanes.feeder.refilled(lane, null)
       return
     }

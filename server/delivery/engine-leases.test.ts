@@ -118,7 +118,7 @@ async function engineWithOneDue() {
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: 1_000,
     slowCheckEveryMs: 250,
-    careEveryMs: 60_000,
+    maintainEveryMs: 60_000,
     onDatabaseTime() {},
   })
   await engine.start()

@@ -21,7 +21,7 @@ export interface EngineSettings {
   ratePerSecond: number | null
   onDatabaseTime: EngineOptions['onDatabaseTime']
   /** What tests compress. */
-  spans: { pollEveryMs?: number; careEveryMs?: number; dueReader?: DueReaderLimits }
+  spans: { pollEveryMs?: number; maintainEveryMs?: number; dueReader?: DueReaderLimits }
 }
 
 export function engineOptions(settings: EngineSettings): EngineOptions {
@@ -49,7 +49,7 @@ export function engineOptions(settings: EngineSettings): EngineOptions {
     slowCheckEveryMs: 250,
     // The sandbox may be made faster while it runs: it cares as often as the fastest needs, so that what
     // has run out is exhausted before its endpoint is disabled.
-    careEveryMs: spans.careEveryMs ?? (mode === 'sandbox' ? 1_000 : 60_000),
+    maintainEveryMs: spans.maintainEveryMs ?? (mode === 'sandbox' ? 1_000 : 60_000),
     onDatabaseTime,
   }
 }

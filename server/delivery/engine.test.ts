@@ -149,7 +149,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: 1_000,
     slowCheckEveryMs: 250,
-    careEveryMs: 60_000,
+    maintainEveryMs: 60_000,
     onDatabaseTime() {},
   })
   await engine.start()
@@ -163,7 +163,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
   return { engine, world, environment, poll }
 }
 
-test('regression: very many endpoints that change at once are looked after by shard', async () => {
+test('regression: very many endpoints that change at once are read by shard', async () => {
   const { engine, world, environment, poll } = await runningEngine()
   world.changed = Array.from({ length: 25_000 }, (_, number) => ({
     ...endpoint(number + 1),
@@ -171,7 +171,7 @@ test('regression: very many endpoints that change at once are looked after by sh
     changedAtMs: environment.clock.nowMs(),
   }))
   await poll()
-  // The care round, whose timer rings with all others, may ask once more.
+  // The maintenance, whose timer rings with all others, may ask once more.
   assert.ok(world.laneReads.length <= 2, `${world.laneReads.length} looks for parked work`)
   assert.equal(world.laneReads[0]?.length, SHARD_COUNT)
   assert.deepEqual(world.refills, [])
@@ -187,7 +187,7 @@ test('a few that change are asked for what they have parked, each at once', asyn
   await engine.stop()
 })
 
-test('many that another process tells of are looked after by shard, and only those with parked work', async () => {
+test('many that another process tells of are read by shard, and only those with parked work', async () => {
   const { engine, world } = await runningEngine()
   world.parked = [endpoint(7)]
   engine.wake({

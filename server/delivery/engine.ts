@@ -10,7 +10,6 @@ import { RecurringTask } from '../core/recurring-task.ts'
 import type { LaneKey } from '../store/parked.ts'
 import type { WakeUp } from '../store/wake-ups.ts'
 import { BoundedWarnings } from './bounded-warnings.ts'
-import { Care } from './care.ts'
 import type { ChangeWatchLimits } from './change-watch.ts'
 import { ChangedEndpoints } from './changed-endpoints.ts'
 import { DueReader, type DueReaderLimits } from './due-reader.ts'
@@ -22,6 +21,7 @@ import { HealthWriter } from './health-writer.ts'
 import type { Lane, Strand } from './lane.ts'
 import { type LanePolicies, Lanes, type LanesOptions } from './lanes.ts'
 import { LateRows } from './late-rows.ts'
+import { Maintenance } from './maintenance.ts'
 import { Parking } from './parking.ts'
 import { Payloads } from './payloads.ts'
 import { Recorder, type RecorderLimits } from './recorder.ts'
@@ -47,8 +47,8 @@ export interface EngineOptions {
   pollEveryMs: number
   /** How often attempts under way are looked at: a lane whose attempts take long becomes slow. */
   slowCheckEveryMs: number
-  /** How often parked work, its deadlines and endpoints that only fail are taken care of. */
-  careEveryMs: number
+  /** How often parked work, its deadlines and endpoints that only fail are looked at. */
+  maintainEveryMs: number
   /** Called with the database's time after each renewal of the leases. */
   onDatabaseTime(nowMs: number, sentAtMonotonicMs: number, receivedAtMonotonicMs: number): void
 }
@@ -67,7 +67,7 @@ export class Engine {
   readonly #parking: Parking
   readonly #changed: ChangedEndpoints
   readonly #healthWriter: HealthWriter
-  readonly #care: Care
+  readonly #maintenance: Maintenance
   readonly #lateRows: LateRows
   readonly #parts: HandOffParts
   readonly #tasks: readonly RecurringTask[]
@@ -96,8 +96,8 @@ export class Engine {
         this.#parking.park(deliveries)
       },
       onTooEarly: ({ shard, nextAttemptAtMs }) => this.#reader.rewindTo(shard, nextAttemptAtMs),
-      onDry: (strand) => this.#readAgain(strand),
-      onHungry: (lane, room) => this.#parking.refill(lane, room),
+      onReloadNeeded: (strand) => this.#readAgain(strand),
+      onRefillNeeded: (lane, room) => this.#parking.refill(lane, room),
       onEnded: ({ eventId }) => this.#payloads.forget(eventId),
     })
     this.#shards = new Shards(environment, options.leases, {
@@ -136,7 +136,7 @@ export class Engine {
     this.#sender = new Sender(environment, parts, options.policies, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
     this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
-    this.#care = new Care(environment, parts, options.policies)
+    this.#maintenance = new Maintenance(environment, parts, options.policies)
     this.#lateRows = new LateRows(environment, parts, options.policies)
     const every = (ms: number, task: () => Promise<void>) =>
       new RecurringTask(environment.setTimer, () => ms, task)
@@ -144,7 +144,7 @@ export class Engine {
       every(options.pollEveryMs, () => this.#poll()),
       every(options.pollEveryMs, () => this.#lateRows.round()),
       every(options.slowCheckEveryMs, () => this.#noticeSlow()),
-      every(options.careEveryMs, () => this.#takeCare()),
+      every(options.maintainEveryMs, () => this.#maintain()),
     ]
   }
 
@@ -264,7 +264,7 @@ export class Engine {
   }
 
   #readAgain(strand: Strand): void {
-    this.#reader.want({ ...strand.lane, paymentId: strand.paymentId })
+    this.#reader.reloadStrand({ ...strand.lane, paymentId: strand.paymentId })
     void this.#read()
   }
 
@@ -315,10 +315,10 @@ export class Engine {
     this.#pump()
   }
 
-  /** The slow rounds: parked work that no lane knows of, deadlines of broken lanes, dead endpoints. */
-  async #takeCare(): Promise<void> {
+  /** Parked work that no lane knows of, deadlines of broken lanes, dead endpoints. */
+  async #maintain(): Promise<void> {
     await this.#findParked(this.#shards.held)
-    await this.#care.round()
+    await this.#maintenance.run()
   }
 
   async #read(): Promise<void> {

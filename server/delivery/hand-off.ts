@@ -62,7 +62,7 @@ export class HandOff {
     if (payload !== null) payloads.remember(delivery.eventId, payload)
     endpoints.expect(delivery.clientKey, delivery.endpointId)
     if (lanes.add(delivery, delivery.hasElders, nowMs)) return true
-    reader.want(delivery)
+    reader.reloadStrand(delivery)
     return false
   }
 

@@ -10,10 +10,10 @@ export interface LaneEvents {
   onParked(deliveries: readonly QueuedDelivery[]): void
   /** A row that was read ahead has no room, or one has left whose outcome is not known: read again when it is due. */
   onTooEarly(delivery: QueuedDelivery): void
-  /** A strand has to be read again: it has run dry, or is out of date. */
-  onDry(strand: Strand): void
+  /** A strand has to be read again: it has nothing left in memory, or is out of date. */
+  onReloadNeeded(strand: Strand): void
   /** A lane that can move runs low, and has parked deliveries. */
-  onHungry(lane: Lane, room: number): void
+  onRefillNeeded(lane: Lane, room: number): void
   /** A delivery is over: nothing of it is needed again. */
   onEnded(delivery: QueuedDelivery): void
 }

@@ -10,9 +10,13 @@ import type { LaneRoom } from './lane-room.ts'
 export class LaneFeeder {
   readonly #directory: LaneDirectory
   readonly #room: LaneRoom
-  readonly #events: Pick<LaneEvents, 'onHungry'>
+  readonly #events: Pick<LaneEvents, 'onRefillNeeded'>
 
-  constructor(directory: LaneDirectory, room: LaneRoom, events: Pick<LaneEvents, 'onHungry'>) {
+  constructor(
+    directory: LaneDirectory,
+    room: LaneRoom,
+    events: Pick<LaneEvents, 'onRefillNeeded'>,
+  ) {
     this.#directory = directory
     this.#room = room
     this.#events = events
@@ -49,6 +53,6 @@ export class LaneFeeder {
     const room = this.#room.of(lane)
     if (lane.count > room / 4) return
     lane.parked.beginRefill()
-    this.#events.onHungry(lane, room - lane.count)
+    this.#events.onRefillNeeded(lane, room - lane.count)
   }
 }

@@ -204,7 +204,7 @@ test('a lane that works off a backlog keeps its pace, a few milliseconds ahead a
     }
   }
   assert.ok(Math.abs(sent - BACKLOG_PER_SECOND) <= 11, `${sent} in a second`)
-  lane.parked.disown()
+  lane.parked.release()
   attempt(lane, true, 2_100)
   assert.equal(lane.startsAtMs(2_100), 2_100, 'without a backlog it goes at once')
 })

@@ -148,7 +148,7 @@ test('under latest an update for which there is no room has its strand read agai
   lanes.add({ ...first, nextAttemptAtMs: 5_000 }, false, 0)
   assert.equal(lanes.add(second, true, 0), false)
   lanes.leaveOut(second)
-  assert.equal(calls.dry.length, 1)
+  assert.equal(calls.reloads.length, 1)
   assert.equal(lanes.next(at(6_000), ANY), null)
 })
 
@@ -162,7 +162,7 @@ test('regression: under latest, what is in flight is overtaken by an update that
   lanes.leaveOut(second)
   assert.equal(flight.isOvertaken, true, 'what has not been sent yet is called off')
   lanes.callOff(flight, first, 0)
-  assert.deepEqual([lanes.next(at(0), ANY), calls.dry], [null, [flight.strand.key]])
+  assert.deepEqual([lanes.next(at(0), ANY), calls.reloads], [null, [flight.strand.key]])
 })
 
 test('regression: under latest, a strand of which a newer update was left out is read again, delivered or not', () => {
@@ -176,7 +176,7 @@ test('regression: under latest, a strand of which a newer update was left out is
   lanes.answered(flight, SUCCESS, at(0))
   lanes.settle(flight, null, 0)
   assert.equal(lanes.next(at(0), ANY), null, 'the second is not the newest')
-  assert.deepEqual(calls.dry, [flight.strand.key])
+  assert.deepEqual(calls.reloads, [flight.strand.key])
 })
 
 test('regression: an older update is not sent while a newer one waits for its retry', () => {
@@ -233,7 +233,7 @@ test('a long strand of which some were not read is read again when the one ahead
   assert.equal(sentBy(ahead).sequence, 3)
   lanes.answered(ahead, FAILURE, at(HOUR_MS))
   lanes.settle(ahead, null, HOUR_MS)
-  assert.deepEqual(calls.dry, [ahead.strand.key], 'the second may go before the first')
+  assert.deepEqual(calls.reloads, [ahead.strand.key], 'the second may go before the first')
   assert.equal(lanes.size, 0)
 })
 
@@ -246,7 +246,7 @@ test('what waits for long leaves memory, and the database learns when it may mov
   assert.deepEqual(calls.postponed, [{ id: second.id, untilMs: HOUR_MS }])
 })
 
-test('a strand that was read in part is read again when it has run dry', () => {
+test('a strand that was read in part is read again when it has nothing left in memory', () => {
   const { lanes, calls } = lanesWith()
   const [first, second] = updates(2) as [QueuedDelivery, QueuedDelivery]
   lanes.putStrand([first], false, 0)
@@ -254,7 +254,7 @@ test('a strand that was read in part is read again when it has run dry', () => {
   assert.equal(lanes.size, 1)
   const flight = next(lanes)
   deliver(lanes, flight)
-  assert.deepEqual(calls.dry, [flight.strand.key])
+  assert.deepEqual(calls.reloads, [flight.strand.key])
 })
 
 test('one handed off while its strand was read is not lost: the strand counts as read in part', () => {
@@ -264,7 +264,7 @@ test('one handed off while its strand was read is not lost: the strand counts as
   lanes.putStrand([first], true, 0)
   const flight = next(lanes)
   deliver(lanes, flight)
-  assert.deepEqual(calls.dry, [flight.strand.key])
+  assert.deepEqual(calls.reloads, [flight.strand.key])
 })
 
 test('a strand read while its attempt is under way keeps its slot, and is read again after it', () => {
@@ -277,7 +277,7 @@ test('a strand read while its attempt is under way keeps its slot, and is read a
   assert.equal(lanes.size, 2)
   deliver(lanes, flight)
   deliver(lanes, next(lanes))
-  assert.deepEqual(calls.dry, [flight.strand.key])
+  assert.deepEqual(calls.reloads, [flight.strand.key])
   assert.equal(lanes.size, 0)
 })
 
@@ -294,7 +294,7 @@ test('I6: dropped and read again while an attempt is under way, a payment still 
   assert.equal(lanes.next(at(0), ANY), null)
   lanes.settle(flight, null, 0)
   assert.equal(lanes.next(at(0), ANY), null, 'what was read knows nothing of the 200')
-  assert.deepEqual(calls.dry, [flight.strand.key])
+  assert.deepEqual(calls.reloads, [flight.strand.key])
   assert.equal(lanes.size, 0)
   lanes.putStrand(owed.slice(1), true, 0)
   assert.equal(sentBy(next(lanes)).sequence, 2)
@@ -306,7 +306,7 @@ test('an outcome that could not be recorded makes the strand be read again', () 
   const flight = next(lanes)
   lanes.answered(flight, SUCCESS, at(0))
   lanes.settleUnknown(flight, 0)
-  assert.deepEqual(calls.dry, [flight.strand.key])
+  assert.deepEqual(calls.reloads, [flight.strand.key])
   assert.equal(lanes.size, 0)
   assert.equal(lanes.inFlight, 0)
 })
@@ -383,7 +383,7 @@ test('regression: one that is in flight is not parked when a retry has it read a
   assert.deepEqual(calls.parked, [])
   lanes.answered(flight, FAILURE, at(2))
   lanes.settle(flight, { ...inFlight, attempts: 1 }, 2)
-  assert.deepEqual(calls.dry, [inFlight.paymentId])
+  assert.deepEqual(calls.reloads, [inFlight.paymentId])
 })
 
 test('what was read ahead is not parked by a full lane: it would count as due at once', () => {
@@ -402,7 +402,7 @@ test('the next update of a full lane is parked, and its strand knows that it is 
   lanes.add(second, true, 0)
   assert.deepEqual(calls.parked, [second.id])
   deliver(lanes, next(lanes))
-  assert.equal(calls.dry.length, 1)
+  assert.equal(calls.reloads.length, 1)
 })
 
 /** A lane whose circuit has opened at time 0, with what was left of it in memory. */
@@ -432,7 +432,7 @@ test('an attempt that is under way when the circuit opens keeps its slot', () =>
   assert.equal(other.strand.state.is, 'flying')
   assert.equal(other.state, 'answered')
   lanes.settle(other, null, 0)
-  assert.deepEqual(calls.dry, [])
+  assert.deepEqual(calls.reloads, [])
 })
 
 test('what is superseded while its strand was read again is counted out once', () => {
@@ -465,37 +465,37 @@ test('a lane that runs low asks for what is parked, once at a time', () => {
   const lane = { clientKey: 1, endpointId: idOf(5), shard: 1 }
   lanes.feeder.noteParked(lane)
   lanes.feeder.noteParked(lane)
-  assert.deepEqual(calls.hungry, [{ endpointId: idOf(5), room: 8 }])
+  assert.deepEqual(calls.refills, [{ endpointId: idOf(5), room: 8 }])
 })
 
 /** A lane that has asked for parked work, and the lane itself. */
-function hungry() {
+function awaitingRefill() {
   const { lanes, calls } = lanesWith()
   const delivery = queued()
   lanes.add(delivery, false, 0)
   const flight = next(lanes)
   lanes.feeder.noteParked(flight.lane)
-  assert.equal(calls.hungry.length, 1)
+  assert.equal(calls.refills.length, 1)
   return { lanes, calls, lane: flight.lane, flight }
 }
 
 test('a refill goes on after what it has read, until there is no more', () => {
-  const { lanes, calls, lane } = hungry()
+  const { lanes, calls, lane } = awaitingRefill()
   lanes.feeder.refilled(lane, idOf(50))
   assert.deepEqual(lane.parked.state, { is: 'refilling', after: idOf(50), startsOver: false })
-  assert.equal(calls.hungry.length, 2)
+  assert.equal(calls.refills.length, 2)
   lanes.feeder.refilled(lane, null)
-  assert.equal(calls.hungry.length, 2)
+  assert.equal(calls.refills.length, 2)
   assert.equal(lane.parked.state.is, 'none')
 })
 
 test('regression: what was parked while the last refill was reading is asked for at once', () => {
-  const { lanes, calls, lane } = hungry()
+  const { lanes, calls, lane } = awaitingRefill()
   lanes.feeder.noteParked(lane)
   lanes.feeder.refilled(lane, null)
-  assert.equal(calls.hungry.length, 2)
+  assert.equal(calls.refills.length, 2)
   lanes.feeder.refilled(lane, null)
-  assert.equal(calls.hungry.length, 2, 'and then there is no more')
+  assert.equal(calls.refills.length, 2, 'and then there is no more')
 })
 
 test('a probe or turn that is called off is given back, and goes again', () => {
@@ -542,7 +542,7 @@ test('regression: an endpoint that is not active leaves memory and is not read s
     new Set(lanes.abandon(flight).map(({ id }) => id)),
     new Set([...owed, other].map(({ id }) => id)),
   )
-  assert.deepEqual(calls.dry, [])
+  assert.deepEqual(calls.reloads, [])
   assert.equal(lanes.size, 0)
   assert.equal(lanes.inFlight, 0)
   assert.equal(lanes.unsettledOf(1), 0)
@@ -558,12 +558,12 @@ test('regression: a lane whose endpoint is not active does not go on reading wha
   const flight = next(lanes)
   const { lane } = flight
   lanes.feeder.noteParked(lane)
-  assert.deepEqual([lane.parked.state.is, calls.hungry.length], ['refilling', 1])
+  assert.deepEqual([lane.parked.state.is, calls.refills.length], ['refilling', 1])
   lanes.abandon(flight)
   lanes.feeder.refilled(lane, delivery.id)
-  assert.deepEqual([lane.parked.state.is, calls.hungry.length], ['none', 1])
+  assert.deepEqual([lane.parked.state.is, calls.refills.length], ['none', 1])
   lanes.feeder.noteParked(lane)
-  assert.equal(calls.hungry.length, 2, 'active again')
+  assert.equal(calls.refills.length, 2, 'active again')
 })
 
 test('regression: what a changed endpoint had of its parked rows is read again before the others', () => {
@@ -572,15 +572,15 @@ test('regression: what a changed endpoint had of its parked rows is read again b
   lanes.add(delivery, false, 0)
   const lane = lanes.directory.find(delivery.endpointId) ?? assert.fail()
   lanes.feeder.noteParked(lane)
-  assert.equal(calls.hungry.length, 1)
+  assert.equal(calls.refills.length, 1)
   for (const upTo of [idOf(40), idOf(50)]) {
     lanes.feeder.refilled(lane, upTo)
-    assert.deepEqual([lane.parked.after, calls.hungry.length], [upTo, upTo === idOf(40) ? 2 : 3])
+    assert.deepEqual([lane.parked.after, calls.refills.length], [upTo, upTo === idOf(40) ? 2 : 3])
   }
   lanes.removeEndpoint(delivery.endpointId)
   lanes.feeder.noteParked(lane)
   lanes.feeder.refilled(lane, idOf(60))
-  assert.deepEqual([lane.parked.after, calls.hungry.length], [NIL_UUID, 4])
+  assert.deepEqual([lane.parked.after, calls.refills.length], [NIL_UUID, 4])
 })
 
 test('attempts that take long make their lane a slow one while they are under way', () => {

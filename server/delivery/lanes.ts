@@ -102,7 +102,7 @@ export class Lanes {
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
     if (strand.deliver === null) return false
     if (strand.deliver === 'latest') strand.flight?.overtakeBy(delivery)
-    // It will be read when the strand runs dry; the latest when the flight has landed, or now.
+    // It will be read when the strand has nothing left in memory; the latest when the flight has landed, or now.
     if (!strand.isComplete) return strand.deliver === 'every' || strand.flight !== null
     const newest = strand.owed.at(-1)
     if (newest !== undefined && delivery.sequence !== newest.sequence + 1) return false
@@ -253,7 +253,7 @@ export class Lanes {
   abandon(flight: Flight): readonly QueuedDelivery[] {
     if (flight.state === 'landed') return []
     // A lane that went on reading what is parked would only settle it again, page after page.
-    flight.lane.parked.disown()
+    flight.lane.parked.release()
     const removed = this.removeEndpoint(flight.update.endpointId)
     this.#freeSlot(flight)
     this.#land(flight)
@@ -299,7 +299,7 @@ export class Lanes {
   removeShard(shard: number): void {
     for (const lane of [...this.directory.all]) {
       if (lane.shard !== shard) continue
-      lane.parked.disown()
+      lane.parked.release()
       this.removeEndpoint(lane.endpointId)
     }
   }
@@ -320,7 +320,7 @@ export class Lanes {
     strand.rest()
     if (strand.owed.length === 0) {
       this.#room.drop(strand)
-      if (!strand.isComplete) this.#events.onDry(strand)
+      if (!strand.isComplete) this.#events.onReloadNeeded(strand)
       return
     }
     const step = this.#nextStep(strand, nowMs)
@@ -397,7 +397,7 @@ export class Lanes {
 
   #readAgain(strand: Strand): void {
     this.#room.drop(strand)
-    this.#events.onDry(strand)
+    this.#events.onReloadNeeded(strand)
   }
 
   /** Those that were read while a flight of their payment was under way, and have waited for it. */
@@ -410,6 +410,6 @@ export class Lanes {
   #readSuccessor(strand: Strand): void {
     const successor = strand.lane.strands.get(strand.key)
     if (successor) this.#room.drop(successor)
-    this.#events.onDry(successor ?? strand)
+    this.#events.onReloadNeeded(successor ?? strand)
   }
 }

@@ -4,7 +4,7 @@ import { idOf } from '../../test/support/engine-parts.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { ParkedRows } from './parked-rows.ts'
 
-type Move = 'note' | 'beginRefill' | 'failRefill' | 'restart' | 'disown' | { endAt: string | null }
+type Move = 'note' | 'beginRefill' | 'failRefill' | 'restart' | 'release' | { endAt: string | null }
 
 function after(...moves: Move[]): ParkedRows {
   const parked = new ParkedRows()
@@ -44,21 +44,21 @@ test('a refill that failed reads the same page again', () => {
 })
 
 test('a lost shard is forgotten, and so is the end of a refill that was reading for it', () => {
-  assert.deepEqual(after('disown').state, { is: 'none' })
-  assert.deepEqual(after('note', 'disown').state, { is: 'none' })
-  const disowned = after('note', 'beginRefill', 'disown')
+  assert.deepEqual(after('release').state, { is: 'none' })
+  assert.deepEqual(after('note', 'release').state, { is: 'none' })
+  const released = after('note', 'beginRefill', 'release')
   assert.deepEqual(
-    [disowned.state.is, disowned.after, disowned.areKnown],
-    ['disowned', NIL_UUID, false],
+    [released.state.is, released.after, released.areKnown],
+    ['released', NIL_UUID, false],
   )
   for (const end of [END, MORE, 'failRefill'] as const) {
-    assert.deepEqual(after('note', 'beginRefill', 'disown', end).state, { is: 'none' })
+    assert.deepEqual(after('note', 'beginRefill', 'release', end).state, { is: 'none' })
   }
 })
 
 test('a shard that comes back before the refill has ended is scanned from the start again', () => {
   for (const end of [END, MORE, 'failRefill'] as const) {
-    const back = after('note', 'beginRefill', MORE, 'beginRefill', 'disown', 'note', end)
+    const back = after('note', 'beginRefill', MORE, 'beginRefill', 'release', 'note', end)
     assert.deepEqual(back.state, { is: 'known', after: NIL_UUID, startsOver: false })
   }
 })
@@ -72,10 +72,10 @@ test('regression: what has left memory is read before the rows that the scan has
   for (const end of [END, MORE, 'failRefill'] as const) {
     assert.deepEqual(after(...reading, end).state, fromTheStart)
     assert.deepEqual(after(...reading, 'note', end).state, fromTheStart)
-    assert.deepEqual(after(...reading, 'disown', end).state, { is: 'none' })
+    assert.deepEqual(after(...reading, 'release', end).state, { is: 'none' })
   }
   assert.deepEqual(after('restart').state, { is: 'none' })
-  assert.equal(after('note', 'beginRefill', 'disown', 'restart').state.is, 'disowned')
+  assert.equal(after('note', 'beginRefill', 'release', 'restart').state.is, 'released')
 })
 
 test('a lane works off a backlog while rows are known, not before and not after', () => {

@@ -6,18 +6,18 @@
 //
 // - `none`: as far as this process knows, nothing is parked. Leaves by `note`, to `known`.
 // - `known`: rows are parked; the next refill reads those after the id `after`. Leaves by `beginRefill`, to
-//   `refilling`, and by `disown`, to `none`.
+//   `refilling`, and by `release`, to `none`.
 // - `refilling`: one refill is reading, or waits until it may. Leaves by `endRefill`, to `known` (there are
 //   more, or others were parked during the scan) or to `none`; by `failRefill`, back to `known`; by
-//   `restart`, to `restarting`; by `disown`, to `disowned`.
+//   `restart`, to `restarting`; by `release`, to `released`.
 // - `restarting`: as `refilling`, but what the scan has passed has left memory. Leaves when the refill ends, to
-//   `known` from the start, wherever it has read; by `disown`, to `disowned`.
-// - `disowned`: the shard was lost, or the endpoint was found inactive, while a refill was reading. Leaves when the
+//   `known` from the start, wherever it has read; by `release`, to `released`.
+// - `released`: the shard was lost, or the endpoint was found inactive, while a refill was reading. Leaves when the
 //   refill ends, to `none`; or by `note`, to `restarting`, when the shard or the endpoint came back first.
 //
 //     none ─note─▶ known ─beginRefill─▶ refilling ─endRefill─▶ known | none
 //                                       refilling ─restart─▶ restarting ─endRefill─▶ known
-//                          refilling, restarting ─disown─▶ disowned ─endRefill─▶ none
+//                          refilling, restarting ─release─▶ released ─endRefill─▶ none
 //
 // `startsOver`: rows were parked after the scan had passed the start, so they may lie before `after`: the
 // last page is then followed by the first.
@@ -25,12 +25,12 @@
 import { NIL_UUID } from '../core/uuid.ts'
 
 export type ParkedState =
-  | { readonly is: 'none' | 'restarting' | 'disowned' }
+  | { readonly is: 'none' | 'restarting' | 'released' }
   | { readonly is: 'known' | 'refilling'; readonly after: string; readonly startsOver: boolean }
 
 const NONE: ParkedState = { is: 'none' }
 const RESTARTING: ParkedState = { is: 'restarting' }
-const DISOWNED: ParkedState = { is: 'disowned' }
+const RELEASED: ParkedState = { is: 'released' }
 
 export class ParkedRows {
   #state: ParkedState = NONE
@@ -41,7 +41,7 @@ export class ParkedRows {
 
   /** True when a lane that sends works off what was parked. */
   get areKnown(): boolean {
-    return this.#state.is !== 'none' && this.#state.is !== 'disowned'
+    return this.#state.is !== 'none' && this.#state.is !== 'released'
   }
 
   /** Where the refill that is under way reads on. */
@@ -49,7 +49,7 @@ export class ParkedRows {
     const state = this.#state
     if (state.is === 'refilling') return state.after
     // One that has waited until now begins with the start.
-    if (state.is === 'restarting' || state.is === 'disowned') return NIL_UUID
+    if (state.is === 'restarting' || state.is === 'released') return NIL_UUID
     throw new Error(`no refill is under way: ${state.is}`)
   }
 
@@ -82,7 +82,7 @@ export class ParkedRows {
       if (upTo !== null) this.#state = known(upTo, state.startsOver)
       else this.#state = state.startsOver ? known(NIL_UUID, false) : NONE
     } else if (state.is === 'restarting') this.#state = known(NIL_UUID, false)
-    else if (state.is === 'disowned') this.#state = NONE
+    else if (state.is === 'released') this.#state = NONE
     else throw new Error(`no refill is under way: ${state.is}`)
   }
 
@@ -93,10 +93,10 @@ export class ParkedRows {
 
   /** The shard is lost, and what is parked is another process's to know; or the endpoint is not active, and what is
    *  parked stays where it is until it is resumed. */
-  disown(): void {
+  release(): void {
     const state = this.#state
     if (state.is === 'known') this.#state = NONE
-    else if (state.is !== 'none') this.#state = DISOWNED
+    else if (state.is !== 'none') this.#state = RELEASED
   }
 }
 

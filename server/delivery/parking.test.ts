@@ -33,7 +33,7 @@ function parkingWith() {
   return { parking, world, lane }
 }
 
-test('thousands of hungry lanes are refilled a few at a time, in the order in which they asked', async () => {
+test('thousands of lanes that need a refill get it a few at a time, in the order in which they asked', async () => {
   const { parking, world, lane } = parkingWith()
   for (let number = 0; number < 5_000; number++) parking.refill(lane(number), 10)
   let most = 0

@@ -17,7 +17,7 @@ export interface ParkingParts {
   onMoved(): void
 }
 
-/** Refills under way at once: after an outage thousands of lanes are hungry in the same moment. */
+/** Refills under way at once: after an outage thousands of lanes need one in the same moment. */
 const REFILLS_MAX = 4
 
 export class Parking {
@@ -26,7 +26,7 @@ export class Parking {
   readonly #retryMs: number
   #parking: QueuedDelivery[] = []
   /** Lanes that wait for a refill, the first that asked first. */
-  readonly #hungry = new Queue<{ lane: Lane; room: number }>()
+  readonly #awaitingRefill = new Queue<{ lane: Lane; room: number }>()
   #refills = 0
   #isStopped = false
 
@@ -64,15 +64,15 @@ export class Parking {
 
   /** Takes parked deliveries of a lane into memory, after the lanes that asked before. */
   refill(lane: Lane, room: number): void {
-    this.#hungry.push({ lane, room })
+    this.#awaitingRefill.push({ lane, room })
     this.refillNext()
   }
 
   /** To be called when memory has room again: while it is full no refill begins. */
   refillNext(): void {
-    while (this.#hungry.length > 0 && this.#refills < REFILLS_MAX) {
+    while (this.#awaitingRefill.length > 0 && this.#refills < REFILLS_MAX) {
       if (this.#isStopped || this.#parts.reader.isFull) return
-      const next = this.#hungry.shift()
+      const next = this.#awaitingRefill.shift()
       if (next !== undefined) void this.#refill(next.lane, next.room)
     }
   }

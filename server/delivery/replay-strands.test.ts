@@ -28,7 +28,7 @@ test('regression: replays of one payment go one at a time, in sequence, in whate
     deliver(lanes, flight)
   }
   assert.equal(lanes.size, 0)
-  assert.deepEqual(calls.dry, [])
+  assert.deepEqual(calls.reloads, [])
 })
 
 test('a replay that fails holds no other one back', () => {
@@ -83,7 +83,7 @@ test('regression: one that was called off goes in its place, where it was read a
     assert.equal(sentBy(again).id, replay.id)
     deliver(lanes, again)
   }
-  assert.deepEqual([calls.tooEarly, calls.hungry, lanes.size], [[], [], 0])
+  assert.deepEqual([calls.tooEarly, calls.refills, lanes.size], [[], [], 0])
 })
 
 test('regression: a read under way keeps one that was called off, as its row has not moved', () => {
@@ -100,7 +100,7 @@ test('regression: one that was called off and is not in memory is read, also whe
   lanes.callOff(flight, first, 0)
   assert.deepEqual(calls.tooEarly, [first.id])
   assert.deepEqual(
-    calls.hungry.map(({ endpointId }) => endpointId),
+    calls.refills.map(({ endpointId }) => endpointId),
     [first.endpointId],
   )
   assert.equal(

@@ -1,6 +1,11 @@
 // Statements of completeness, as answers show them and as their JWS says it: the two are the same but for `jws`.
 
-import { checkStatementPeriod, type Fates, owedIn, type StatementHour } from '../core/statement.ts'
+import {
+  checkStatementPeriod,
+  owedIn,
+  type StateCounts,
+  type StatementHour,
+} from '../core/statement.ts'
 import type { Deps } from '../operations/parts/deps.ts'
 import type { Statement } from '../operations/view-statement.ts'
 import { Instant, Uuid } from './scalars.ts'
@@ -129,8 +134,8 @@ export async function toSignedStatement(
   return { ...body, jws: await webhookKeys.signStatement(STATEMENT_TYP, body) }
 }
 
-function toCounts(of: Fates & Pick<StatementHour, 'isFinal' | 'idsDigest'>) {
+function toCounts(of: StateCounts & Pick<StatementHour, 'isFinal' | 'idsDigest'>) {
   const { isFinal, delivered, superseded, exhausted, cancelled, pending, idsDigest } = of
-  const fates = { delivered, superseded, exhausted, cancelled, pending }
-  return { isFinal, owed: owedIn(of), ...fates, idsDigest }
+  const counts = { delivered, superseded, exhausted, cancelled, pending }
+  return { isFinal, owed: owedIn(of), ...counts, idsDigest }
 }

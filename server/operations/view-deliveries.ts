@@ -12,7 +12,7 @@ import {
 import { type CursorPage, parseCursor, toCursor } from '../core/opaque-cursors.ts'
 import { fillPage, SCAN_DEFAULTS } from '../core/paged-scan.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
-import { frontOf } from '../core/strand.ts'
+import { sendableUpdate } from '../core/strand.ts'
 import { CANONICAL_UUID } from '../core/uuid.ts'
 import { readStrands } from '../store/deliveries.ts'
 import {
@@ -150,7 +150,7 @@ function holderOf(
   owed: readonly QueuedDelivery[],
   { nowMs, patienceMs }: ExplanationContext,
 ): { elder: QueuedDelivery | null; newer: QueuedDelivery | null } {
-  const front = owed.length === 0 ? null : frontOf(owed, patienceMs, nowMs, deliver)
+  const front = owed.length === 0 ? null : sendableUpdate(owed, patienceMs, nowMs, deliver)
   return {
     elder: front !== null && front.sequence < sequence ? front : null,
     newer: front !== null && front.sequence > sequence ? front : null,

@@ -4,12 +4,12 @@
 
 import { ServiceError } from '../core/errors.ts'
 import {
-  type Fates,
   HOUR_MS,
   hourStartMs,
   nextSpanHours,
   owedIn,
   SPAN_HOURS_FIRST,
+  type StateCounts,
   type StatementHour,
   sumHours,
 } from '../core/statement.ts'
@@ -28,7 +28,7 @@ interface StatedEndpoint extends EndpointKey {
   createdAt: Date
 }
 
-export interface Statement extends Fates {
+export interface Statement extends StateCounts {
   endpointId: string
   fromMs: number
   toMs: number

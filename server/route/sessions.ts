@@ -38,17 +38,17 @@ export interface SessionAnswer {
 }
 
 /** One cell that is asked, and at which of its addresses. */
-interface Door {
+interface Target {
   cell: RoutedCell
   side: CellSide
 }
 
 export async function answerSession(question: SessionQuestion): Promise<SessionAnswer> {
   const answers = await ask(question)
-  const best = answers.find(({ isGood }) => isGood) ?? answers[0]
+  const best = answers.find(({ isAccepted }) => isAccepted) ?? answers[0]
   if (best === undefined) throw new CellFailure(question.cells.all[0]?.cell ?? 0, 'away')
-  const cookies = answers.flatMap(({ isGood, headers }) =>
-    isGood ? (headers['set-cookie'] ?? []) : [],
+  const cookies = answers.flatMap(({ isAccepted, headers }) =>
+    isAccepted ? (headers['set-cookie'] ?? []) : [],
   )
   return {
     status: best.status,
@@ -57,90 +57,90 @@ export async function answerSession(question: SessionQuestion): Promise<SessionA
   }
 }
 
-type Heard = SessionAnswer & { isGood: boolean }
+type SessionReply = SessionAnswer & { isAccepted: boolean }
 
-async function ask(question: SessionQuestion): Promise<readonly Heard[]> {
+async function ask(question: SessionQuestion): Promise<readonly SessionReply[]> {
   const { method, surface, cells, sessions } = question
   if (method === 'POST') return signIn(question)
   const side = surface === 'operator' ? 'operator' : 'public'
   const signedIn = cells.all.filter(({ cell }) => sessions.includes(cell))
   const asked = signedIn.length > 0 ? signedIn : cells.inTurn()
-  if (method === 'DELETE') return askEach(question, doorsAt(side, asked))
+  if (method === 'DELETE') return askEach(question, targetsAt(side, asked))
   // Each port of a cell knows its own kind of session: where the route has one port, either may be meant.
   const others = surface === 'all' ? signedIn.filter(({ hasTwoSides }) => hasTwoSides) : []
-  return askUntil(question, [...doorsAt(side, asked), ...doorsAt('operator', others)])
+  return firstAccepting(question, [...targetsAt(side, asked), ...targetsAt('operator', others)])
 }
 
-async function signIn(question: SessionQuestion): Promise<readonly Heard[]> {
+async function signIn(question: SessionQuestion): Promise<readonly SessionReply[]> {
   const { surface, cells, directory, body } = question
   const { clientId, operatorKey } = readSignIn(body)
   if (operatorKey !== undefined) {
     if (surface === 'public') throw elsewhere('Operators sign in at the operator’s own port.')
-    return askEach(question, doorsAt('operator', cells.all))
+    return askEach(question, targetsAt('operator', cells.all))
   }
   const side = surface === 'operator' ? 'operator' : 'public'
   // A link, or a mistake. A link says nothing of its cell.
-  if (clientId === undefined) return askUntil(question, doorsAt(side, cells.inTurn()))
+  if (clientId === undefined) return firstAccepting(question, targetsAt(side, cells.inTurn()))
   if (surface === 'operator') {
     throw elsewhere('Clients sign in at the public address of the service.')
   }
   if (typeof clientId !== 'string' || !isUuid(clientId)) {
-    return askUntil(question, doorsAt(side, cells.inTurn()))
+    return firstAccepting(question, targetsAt(side, cells.inTurn()))
   }
   const own = cells.find(directory.cellOfClient(clientId))
-  return askEach(question, doorsAt(side, own === undefined ? [] : [own]))
+  return askEach(question, targetsAt(side, own === undefined ? [] : [own]))
 }
 
-function doorsAt(side: CellSide, cells: readonly RoutedCell[]): readonly Door[] {
+function targetsAt(side: CellSide, cells: readonly RoutedCell[]): readonly Target[] {
   return cells.map((cell) => ({ cell, side }))
 }
 
 /** One after another, until one knows who it is. */
-async function askUntil(
+async function firstAccepting(
   question: SessionQuestion,
-  doors: readonly Door[],
-): Promise<readonly Heard[]> {
-  const heard: Heard[] = []
-  for (const door of doors) {
-    heard.push(...(await askEach(question, [door])))
-    if (heard.at(-1)?.isGood) return heard.slice(-1)
+  targets: readonly Target[],
+): Promise<readonly SessionReply[]> {
+  const replies: SessionReply[] = []
+  for (const target of targets) {
+    replies.push(...(await askEach(question, [target])))
+    if (replies.at(-1)?.isAccepted) return replies.slice(-1)
   }
-  return heard
+  return replies
 }
 
 /** Those that are away are left out. */
 async function askEach(
   question: SessionQuestion,
-  doors: readonly Door[],
-): Promise<readonly Heard[]> {
-  const heard = await Promise.all(
-    doors.map(async ({ cell, side }) => {
+  targets: readonly Target[],
+): Promise<readonly SessionReply[]> {
+  const replies = await Promise.all(
+    targets.map(async ({ cell, side }) => {
       try {
         const answer = await question.send(cell, side)
         const bytes = (await readAnswer(answer, ANSWER_BYTES_MAX)) ?? Buffer.alloc(0)
         const headers = answerHeaders(answer.headers, answer.cell)
-        return toHeard({ status: answer.status, headers, body: bytes }, question)
+        return toReply({ status: answer.status, headers, body: bytes }, question)
       } catch (error) {
         if (error instanceof CellFailure) return null
         throw error
       }
     }),
   )
-  return heard.filter((one) => one !== null)
+  return replies.filter((one) => one !== null)
 }
 
 /** A session that has no access to this port's routes counts as none here: cookies do not distinguish ports. */
-function toHeard(answer: SessionAnswer, { method, surface }: SessionQuestion): Heard {
+function toReply(answer: SessionAnswer, { method, surface }: SessionQuestion): SessionReply {
   const { status, headers, body } = answer
-  if (method !== 'GET' || status !== 200) return { ...answer, isGood: status < 300 }
+  if (method !== 'GET' || status !== 200) return { ...answer, isAccepted: status < 300 }
   const session = readSession(body)
-  if (session.kind === null) return { ...answer, isGood: false }
+  if (session.kind === null) return { ...answer, isAccepted: false }
   const isWelcome = surface === 'all' || (surface === 'operator') === (session.kind === 'operator')
-  if (isWelcome) return { ...answer, isGood: true }
+  if (isWelcome) return { ...answer, isAccepted: true }
   const { mode, version, timeScale } = session
   const none = Buffer.from(JSON.stringify({ kind: null, mode, version, timeScale }))
   const length = { 'content-length': String(none.length) }
-  return { status, headers: { ...headers, ...length }, body: none, isGood: false }
+  return { status, headers: { ...headers, ...length }, body: none, isAccepted: false }
 }
 
 /** As a cell reads it, which may not know the port: throws where the cell would refuse it. */

@@ -34,7 +34,7 @@ export interface NatsSpans {
   /** How often the server is notified that messages in hand are still worked on. */
   workingEveryMs: number
   pullExpiresMs: number
-  /** Pauses between terms: the first, and the longest after failures in a row. */
+  /** Pauses between sessions: the first, and the longest after failures in a row. */
   restMs: number
   restMsMax: number
   /** How often the lease is asked for while another process has it. */

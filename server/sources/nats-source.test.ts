@@ -430,7 +430,7 @@ test('regression: a payment that another transaction holds does not hold up the 
   isLocked = false
   await until('the locked one follows', () => it.recorded.length === 303)
   assert.deepEqual(it.recorded.slice(301), ['locked 1', 'locked 2'])
-  assert.deepEqual(warnings, [], 'no term has ended')
+  assert.deepEqual(warnings, [], 'no session has ended')
   await source.stop()
 })
 
@@ -479,7 +479,7 @@ test('regression: one whose lease may be over, by its own clock, records and ack
   // It is frozen while the first is written, and another process takes over.
   isHeld = false
   written.resolve()
-  await until('its term has ended', () => taken > 1)
+  await until('its session has ended', () => taken > 1)
   assert.ok(!frozen.isConsuming)
   assert.deepEqual(it.recorded, ['under way'])
   const consumer = await (await jetstreamManager(nats)).consumers.info(it.name, 'paybell')

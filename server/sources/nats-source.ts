@@ -7,18 +7,18 @@
 //   - a payment's next message is submitted only when the server has confirmed the ack of the one
 //     before, so a redelivered message is never older than what was applied last; copies that were sent
 //     before the server had the ack are recognised (in-hand.ts);
-//   - a message that went to another process in between ends the term before any younger one is applied;
-//   - a term (nats-term.ts) begins by gathering what an earlier one has left unacknowledged, and applies
+//   - a message that went to another process in between ends the session before any younger one is applied;
+//   - a session (consumer-session.ts) begins by gathering what an earlier one has left unacknowledged, and applies
 //     that first.
-// Any failure ends the term: unfinished messages are handed back, and a new term begins later.
+// Any failure ends the session: unfinished messages are handed back, and a new session begins later.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { ServiceError } from '../core/errors.ts'
+import { ConsumerSession } from './consumer-session.ts'
 import { IN_HAND_MAX } from './in-hand.ts'
 import { connectToNats, openConsumer } from './nats-connection.ts'
 import type { NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
-import { Term } from './nats-term.ts'
 
 const SPANS: NatsSpans = {
   // What a frozen process had in hand is back when its lease has gone to another.
@@ -36,7 +36,7 @@ export class NatsSource {
   readonly #options: NatsSourceOptions
   readonly #spans: NatsSpans
   #connection: NatsConnection | null = null
-  #term: Term | null = null
+  #session: ConsumerSession | null = null
   #running: Promise<void> | null = null
   #isStopped = false
   #isCutOff = false
@@ -50,7 +50,7 @@ export class NatsSource {
 
   /** Whether this process is the one that consumes. */
   get isConsuming(): boolean {
-    return this.#term?.isConsuming ?? false
+    return this.#session?.isConsuming ?? false
   }
 
   /** Returns at once; connects in the background, and retries while the broker is away. */
@@ -62,7 +62,7 @@ export class NatsSource {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#wakeUp?.()
-    this.#term?.end(null)
+    this.#session?.end(null)
     await this.#running
     await close(this.#connection)
   }
@@ -82,14 +82,14 @@ export class NatsSource {
     }
   }
 
-  /** One term. False when another process has the lease. */
+  /** One session. False when another process has the lease. */
   async #serve(): Promise<boolean> {
     const { takeLease, log, settings } = this.#options
-    let term: Term | null = null
+    let session: ConsumerSession | null = null
     let isLost = false
     const lease = await takeLease(() => {
       isLost = true
-      term?.end(new Error('the lease to consume was lost with its database connection'))
+      session?.end(new Error('the lease to consume was lost with its database connection'))
     })
     if (lease === null) return false
     try {
@@ -99,16 +99,16 @@ export class NatsSource {
         inHandMax: IN_HAND_MAX,
         ackWaitMs: this.#spans.ackWaitMs,
       })
-      term = new Term(this.#options, this.#spans, lease, this.#connection, consumer)
-      this.#term = term
+      session = new ConsumerSession(this.#options, this.#spans, lease, this.#connection, consumer)
+      this.#session = session
       if (isLost || this.#isStopped) return true
       log.info({ stream: settings.stream, durable: settings.durable }, 'nats.consuming')
-      await term.run()
+      await session.run()
       return true
     } finally {
       // Failures count as in a row only if no message was settled in between.
-      if (term?.hasSettled) this.#failures = 0
-      this.#term = null
+      if (session?.hasSettled) this.#failures = 0
+      this.#session = null
       await lease.release()
     }
   }
@@ -125,24 +125,24 @@ export class NatsSource {
   }
 
   /**
-   * A term ends with its connection, although the driver reconnects: messages on their way are lost, and the
+   * A session ends with its connection, although the driver reconnects: messages on their way are lost, and the
    * server sends them again only when their ack wait is over. Going on would apply younger messages first.
    */
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') {
         this.#isCutOff = true
-        this.#term?.end(new Error('the connection to the broker was lost'))
+        this.#session?.end(new Error('the connection to the broker was lost'))
       } else if (type === 'reconnect') {
         this.#isCutOff = false
         this.#wakeUp?.()
       }
     }
     // The driver has closed it. It gives up on a broker that refuses its credentials twice, as one does that is
-    // back before it has read its users: the next term connects again.
+    // back before it has read its users: the next session connects again.
     this.#connection = null
     this.#isCutOff = false
-    this.#term?.end(new Error('the connection to the broker was closed'))
+    this.#session?.end(new Error('the connection to the broker was closed'))
     this.#wakeUp?.()
   }
 

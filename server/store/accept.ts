@@ -8,7 +8,7 @@ import type { HandedOff } from '../core/queued-delivery.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 import { type ChangeToSave, saveNew } from './save-new.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function readListening(
   }>({
     name: 'read-listening',
     // offset 0 keeps the planner from reading all endpoints instead, as it does while it knows nothing of them.
-    text: `select e.* from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as g (client_key, scope)
+    text: `select e.* from unnest(${hideLength('$1', 'int[]')}, $2::uuid[]) as g (client_key, scope)
            cross join lateral (
              select e.client_key, e.id, e.account_id, e.shard, e.events, e.document
              from endpoints e
@@ -108,7 +108,7 @@ async function saveKnownPayments(
               changed_at)
            select client_key, id, account_id, sequence, version, document_hash, ${textAt('$7')},
              $8::timestamptz, $8::timestamptz
-           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::int[], $5::bigint[],
+           from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::int[], $5::bigint[],
              $6::bytea[], $9::int[], $10::int[])
            as g (client_key, id, account_id, sequence, version, document_hash, start, length)
            on conflict (id, client_key) do update set
@@ -135,7 +135,7 @@ async function markElders(db: Db, deliveries: readonly HandedOff[]): Promise<voi
   if (later.length === 0) return
   const { rows } = await db.query<{ number: number }>({
     name: 'find-elders',
-    text: `select g.number::int from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
+    text: `select g.number::int from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
              with ordinality as g (client_key, endpoint_id, payment_id, number)
            cross join lateral (
              select from pending_deliveries p

@@ -4,7 +4,7 @@
 import { NIL_UUID } from '../core/uuid.ts'
 import type { ClientStatus } from './clients.ts'
 import type { Db } from './db.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 
 export interface SecretDigest {
   id: string
@@ -46,7 +46,7 @@ export async function readCredentials(
     text: `select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
              coalesce(held.digest, $2) as digest,
              coalesce(held.master_key_id, $3) as master_key_id
-           from unnest(${ofAnyLength('$1', 'uuid[]')}) with ordinality as q (client_id, number)
+           from unnest(${hideLength('$1', 'uuid[]')}) with ordinality as q (client_id, number)
            cross join lateral (
              select coalesce(max(client_key), -1) as client_key,
                coalesce(max(status), 'DISABLED') as status

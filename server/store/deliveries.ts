@@ -4,7 +4,7 @@
 import type { DeliverMode, DocumentInstead } from '../core/endpoint-settings.ts'
 import type { QueuedDelivery } from '../core/queued-delivery.ts'
 import type { Db } from './db.ts'
-import { later, ofAnyLength, owedTo } from './planner.ts'
+import { hideLength, later, owedTo } from './planner.ts'
 
 export interface DueCursor {
   shard: number
@@ -103,7 +103,7 @@ async function readNewest(
   const { rows } = await db.query<QueuedRow>({
     name: 'read-newest-of-strands',
     text: `select ${QUEUED_COLUMNS}
-           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
+           from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
              as k (client_key, endpoint_id, payment_id)
            cross join lateral (
              select * from pending_deliveries p where ${ofStrand('p')}
@@ -124,7 +124,7 @@ async function readOldest(
   const { rows } = await db.query<QueuedRow>({
     name: 'read-strands',
     text: `select ${QUEUED_COLUMNS}
-           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
+           from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::uuid[])
              as k (client_key, endpoint_id, payment_id)
            cross join lateral (
              with oldest as materialized (

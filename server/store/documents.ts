@@ -3,7 +3,7 @@
 import { DAY_MS } from '../core/backoff.ts'
 import { bytesColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 import { idsWithin, readStretches } from './stretches.ts'
 
 export interface DocumentToSave {
@@ -79,7 +79,7 @@ async function findUnsaved<D extends DocumentToSave>(
   const { rows } = await db.query<{ key: string }>({
     name: 'find-fresh-documents',
     text: `select d.client_key || ' ' || encode(d.hash, 'hex') as key
-           from unnest(${ofAnyLength('$1', 'int[]')}, $2::bytea[]) as given (client_key, hash)
+           from unnest(${hideLength('$1', 'int[]')}, $2::bytea[]) as given (client_key, hash)
            join documents d on d.client_key = given.client_key and d.hash = given.hash
            where d.created_at > $3
            -- It is not deleted before our transaction ends. One that is being deleted is saved again.

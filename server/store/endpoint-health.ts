@@ -10,7 +10,7 @@ import {
   type ShownHealth,
 } from '../core/health.ts'
 import type { Db } from './db.ts'
-import { ofAnyLength, owedTo } from './planner.ts'
+import { hideLength, owedTo } from './planner.ts'
 
 /** What one endpoint's attempts have shown since the last write. */
 export interface HealthDelta {
@@ -105,7 +105,7 @@ export async function readShownHealth(
     next_probe_at: Date | null
   }>({
     name: 'read-shown-health',
-    text: `select h.* from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)
+    text: `select h.* from unnest(${hideLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)
            cross join lateral (
              select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit,
                h.next_probe_at

@@ -6,7 +6,7 @@ import type { EndpointSettings } from '../core/endpoint-settings.ts'
 import { type Page, type PageRequest, pageOffset } from '../core/numbered-pages.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { Db } from './db.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 import {
   SETTINGS_COLUMNS,
   type SettingsRow,
@@ -224,7 +224,7 @@ export async function listEndpoints(
   const { rows } = await db.query<{ number: number; total: number } & EndpointRow>({
     name: 'list-endpoints',
     text: `select q.number::int, found.*
-           from unnest(${ofAnyLength('$1', 'int[]')}, $2::text[], $3::uuid[], $4::int[], $5::bigint[])
+           from unnest(${hideLength('$1', 'int[]')}, $2::text[], $3::uuid[], $4::int[], $5::bigint[])
              with ordinality as q (client_key, kind, account_id, size, skipped, number)
            cross join lateral (
              with matching as materialized (

@@ -7,7 +7,7 @@ import type { ShardEpoch } from '../core/lease.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { type GivenColumn, givenRows, plain, valuesOf } from './given-rows.ts'
-import { lookedUp } from './planner.ts'
+import { byIndexOnly } from './planner.ts'
 
 /** A delivery under the lease that the engine holds it by. */
 export interface HeldDelivery {
@@ -83,7 +83,7 @@ export async function readLostLeases(
 
 /** For the target `p` of an update or a delete: the owed row with the key of a given one. */
 export function sameDelivery(given: string): string {
-  return `${lookedUp('p.client_key', `${given}.client_key`)} and p.id = ${given}.id`
+  return `${byIndexOnly('p.client_key', `${given}.client_key`)} and p.id = ${given}.id`
 }
 
 /** Nearly always the newest epoch of each shard; an older one that is among them finds no lease. */

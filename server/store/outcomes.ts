@@ -7,8 +7,8 @@ import type { Db } from './db.ts'
 import { FILED_REPLAY, lastingColumns, movedColumns } from './file-deliveries.ts'
 import { bytes, type GivenColumn, instant, plain } from './given-rows.ts'
 import { guardedRows, type HeldDelivery, readLostLeases, sameDelivery } from './held-deliveries.ts'
-import { checked, IN_CELL, lookedUp } from './planner.ts'
-import { recordVain } from './vain-attempts.ts'
+import { recordLateSuccesses } from './late-successes.ts'
+import { byIndexOnly, filterOnly, IN_CELL } from './planner.ts'
 
 export interface AttemptRecord extends HeldDelivery {
   endpointId: string
@@ -60,8 +60,8 @@ export async function recordOutcomes(
   ])
   const ids = new Set(answers.flat().map(({ id }) => id))
   const unchanged = ids.size === records.length ? [] : records.filter(({ id }) => !ids.has(id))
-  const vain = unchanged.filter(({ state }) => state === 'DELIVERED')
-  if (vain.length > 0) await recordVain(db, vain)
+  const late = unchanged.filter(({ state }) => state === 'DELIVERED')
+  if (late.length > 0) await recordLateSuccesses(db, late)
   return { ids, lost: await readLostLeases(db, unchanged) }
 }
 
@@ -177,8 +177,8 @@ async function recordAny(
       ), overtaken as (
         delete from pending_deliveries p using mine m
         where m.supersedes
-          and ${lookedUp('p.endpoint_id', 'm.endpoint_id')} and p.payment_id = m.payment_id
-          and ${checked('p.client_key', 'm.client_key')}
+          and ${byIndexOnly('p.endpoint_id', 'm.endpoint_id')} and p.payment_id = m.payment_id
+          and ${filterOnly('p.client_key', 'm.client_key')}
           and p.sequence < m.sequence and not p.is_replay
         returning ${movedColumns('p')}, p.is_replay, 'SUPERSEDED' as state, null::timestamptz,
           null::int, null::bytea

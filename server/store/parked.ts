@@ -13,7 +13,7 @@ import {
   leaseColumns,
   sameDelivery,
 } from './held-deliveries.ts'
-import { IN_CELL, ofAnyLength } from './planner.ts'
+import { hideLength, IN_CELL } from './planner.ts'
 import { timesWithin } from './stretches.ts'
 
 export interface LaneKey {
@@ -52,7 +52,7 @@ export async function readParkedLanes(
   const { rows } = await db.query<LaneRow>({
     name: 'read-parked-lanes',
     text: `select s.shard, l.client_key, l.endpoint_id
-           from unnest(${ofAnyLength('$1', 'smallint[]')}) as s (shard) cross join lateral (
+           from unnest(${hideLength('$1', 'smallint[]')}) as s (shard) cross join lateral (
              with recursive lane as (
                (select p.client_key, p.endpoint_id from pending_deliveries p
                 where p.shard = s.shard and p.next_attempt_at is null

@@ -6,7 +6,7 @@ import type { StoredPayment } from '../core/payment-change.ts'
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { paymentLockOf } from './locks.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 import { idsWithin, readStretches } from './stretches.ts'
 import { isWhole } from './whole-text.ts'
 
@@ -82,7 +82,7 @@ async function readLocked(db: Db, ids: unknown): Promise<Map<string, LockedPayme
   const { rows } = await db.query<PaymentRow>({
     name: 'read-locked-payments',
     text: `select client_key, id, account_id, sequence, version, text, document_hash
-           from payments where id = any(${ofAnyLength('$1', 'uuid[]')})`,
+           from payments where id = any(${hideLength('$1', 'uuid[]')})`,
     values: [ids],
   })
   return new Map(rows.map((row) => [row.id, toLocked(row)]))
@@ -110,7 +110,7 @@ export async function raiseVersions(
   await db.query({
     name: 'raise-versions',
     text: `update payments p set version = given.version, changed_at = $4
-           from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::bigint[])
+           from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::bigint[])
              as given (client_key, id, version)
            where p.id = given.id and p.client_key = given.client_key`,
     values: [

@@ -4,20 +4,20 @@
 // the planner does not turn such a select about. test/plans shows what goes wrong without each of these.
 
 /**
- * Equal, and good for a look-up by index only. For the target of an update or a delete, which has no select
+ * Equal, and the planner can use it for a look-up by index only. For the target of an update or a delete, which has no select
  * of its own: with `=`, the planner begins with the table where statistics call it empty, and holds every
  * owed row against every given one (2 s for a batch of a thousand). Where it expects hardly
  * a row, as in recordDelivered, it would not; that is no reason to find rows in two ways.
  */
-export function lookedUp(column: string, given: string): string {
+export function byIndexOnly(column: string, given: string): string {
   return `${column} = any(array[${given}])`
 }
 
 /**
- * Equal, and good for a check of rows only that another condition has found. With `=`, the planner takes the
+ * Equal, and the planner can use it only to filter rows that another condition has found. With `=`, the planner takes the
  * key of what is owed, which begins with the client, and reads all that one client is owed.
  */
-export function checked(column: string, given: string): string {
+export function filterOnly(column: string, given: string): string {
   return `${column} + 0 = ${given}`
 }
 
@@ -26,13 +26,13 @@ export function checked(column: string, given: string): string {
  * that is kept for any number, and a lone change would be planned again each time, which takes longer than what
  * it does. For the first array of a statement that is prepared.
  */
-export function ofAnyLength(parameter: string, type: string): string {
+export function hideLength(parameter: string, type: string): string {
   return `(select ${parameter}::${type})::${type}`
 }
 
 /** All that one endpoint is owed. */
 export function owedTo(table: string, clientKey: string, endpointId: string): string {
-  return `${table}.endpoint_id = ${endpointId} and ${checked(`${table}.client_key`, clientKey)}`
+  return `${table}.endpoint_id = ${endpointId} and ${filterOnly(`${table}.client_key`, clientKey)}`
 }
 
 /**

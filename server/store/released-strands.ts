@@ -4,7 +4,7 @@
 import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { sameDelivery } from './held-deliveries.ts'
-import { checked } from './planner.ts'
+import { filterOnly } from './planner.ts'
 
 /** An update that is no longer owed, and that kept the order. */
 export interface CancelledUpdate {
@@ -45,7 +45,7 @@ export async function releaseStrands(
              cross join lateral (
                select s.client_key, s.id from pending_deliveries s
                where s.endpoint_id = c.endpoint_id and s.payment_id = c.payment_id
-                 and ${checked('s.client_key', 'c.client_key')}
+                 and ${filterOnly('s.client_key', 'c.client_key')}
                  and not s.is_replay and (s.run_attempts = 0 or s.sequence < c.tried_sequence)
                  -- With a coalesce, because the planner would take the index of what is due. What is parked stays so.
                  and coalesce(s.next_attempt_at, '-infinity') > $5

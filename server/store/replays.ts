@@ -8,7 +8,7 @@ import type { Db } from './db.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
 import type { DeliveryOwner } from './delivery-query.ts'
 import { lastingColumns } from './file-deliveries.ts'
-import { IN_CELL, lookedUp } from './planner.ts'
+import { byIndexOnly, IN_CELL } from './planner.ts'
 import { releasing } from './snapshot.ts'
 import { reopenHoursOf } from './statement-hours.ts'
 import {
@@ -187,7 +187,7 @@ export async function replayDeliveries(
                limit 1) as v
            ), gone as (
              delete from final_deliveries f using moved m
-             where ${lookedUp('f.client_key', 'm.client_key')} and f.id = m.id
+             where ${byIndexOnly('f.client_key', 'm.client_key')} and f.id = m.id
                and f.finished_at = m.finished_at
                and ${timesWithin(endedWithin, 'f.finished_at')}
            ), kept as (

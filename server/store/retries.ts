@@ -6,7 +6,7 @@ import { plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
 import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
-import { checked, owedTo } from './planner.ts'
+import { filterOnly, owedTo } from './planner.ts'
 
 export interface RetriedKey {
   clientKey: number
@@ -122,7 +122,7 @@ export async function retryDeliveries(
              select distinct s.client_key, s.id from asked a cross join lateral (
                select s.client_key, s.id from pending_deliveries s
                where s.endpoint_id = a.endpoint_id and s.payment_id = a.payment_id
-                 and ${checked('s.client_key', 'a.client_key')}
+                 and ${filterOnly('s.client_key', 'a.client_key')}
                  and case when a.is_replay then s.id = a.id else not s.is_replay end
                offset 0) as s
            ), free as (

@@ -7,7 +7,7 @@ import type { NewEvent } from '../core/fan-out.ts'
 import type { HandedOff } from '../core/queued-delivery.ts'
 import { bytesColumn, plainColumn, textAt, textColumn } from './columns.ts'
 import type { Db } from './db.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 
 /** What is known of the payment besides its event. */
 export interface ChangeToSave extends NewEvent {
@@ -30,7 +30,7 @@ const SAVE_PAYMENTS = {
   text: `insert into payments (${PAYMENT_COLUMNS})
     select client_key, id, account_id, sequence, version, document_hash, ${textAt('$7')},
       $8::timestamptz, $8
-    from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::bytea[],
+    from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::bytea[],
       $9::int[], $10::int[])
     as g (client_key, id, account_id, sequence, version, document_hash, start, length)`,
 }
@@ -40,7 +40,7 @@ const SAVE_EVENTS = {
   text: `insert into events (${EVENT_COLUMNS})
     select client_key, id, payment_id, account_id, sequence, kind, ${textAt('$7')}, document_hash,
       document_bytes, $8::timestamptz
-    from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
+    from unnest(${hideLength('$1', 'int[]')}, $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[],
       $9::bytea[], $10::int[], $11::int[], $12::int[])
     as g (client_key, id, payment_id, account_id, sequence, kind, document_hash, document_bytes,
       start, length)`,
@@ -53,7 +53,7 @@ const SAVE_DELIVERIES = {
   text: `insert into pending_deliveries (${DELIVERY_COLUMNS})
     select ($1::int[])[event], id, ($2::uuid[])[event], endpoint_id, ($3::uuid[])[event],
       ($4::uuid[])[event], ($5::int[])[event], kind, shard, $6::timestamptz, $6, document_mode
-    from unnest(${ofAnyLength('$7', 'uuid[]')}, $8::int[], $9::uuid[], $10::text[], $11::smallint[], $12::text[])
+    from unnest(${hideLength('$7', 'uuid[]')}, $8::int[], $9::uuid[], $10::text[], $11::smallint[], $12::text[])
       as d (id, event, endpoint_id, kind, shard, document_mode)`,
 }
 
@@ -73,7 +73,7 @@ function saveOneStatement(paid: string): string {
     )${paid}
     insert into pending_deliveries (${DELIVERY_COLUMNS})
     select $1, id, $2, endpoint_id, $3, $4, $5, $6, shard, $10, $10, document_mode
-    from unnest(${ofAnyLength('$11', 'uuid[]')}, $12::uuid[], $13::smallint[], $14::text[])
+    from unnest(${hideLength('$11', 'uuid[]')}, $12::uuid[], $13::smallint[], $14::text[])
       as d (id, endpoint_id, shard, document_mode)`
 }
 

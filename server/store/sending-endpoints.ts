@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS, type EndpointSettings } from '../core/endpoint-settin
 import { toSigningKey } from '../core/signature.ts'
 import type { Db } from './db.ts'
 import type { LaneKey } from './parked.ts'
-import { ofAnyLength } from './planner.ts'
+import { hideLength } from './planner.ts'
 import type { Sealer } from './sealing.ts'
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './settings-columns.ts'
 
@@ -48,7 +48,7 @@ export async function readSendingEndpoints(
     name: 'read-sending-endpoints',
     text: `select e.* from (
              select distinct client_key, id
-             from unnest(${ofAnyLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)) as k
+             from unnest(${hideLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)) as k
            cross join lateral (
              select ${COLUMNS} from endpoints e
              where e.client_key = k.client_key and e.id = k.id limit 1) as e`,

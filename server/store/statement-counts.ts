@@ -59,15 +59,15 @@ function toHour(
   once: readonly OnceDelivered[],
   { settledAtMs }: Settled,
 ): StatementHour {
-  const { lastLostAtMs, ...hour } = { ...counted, ...withOnceDelivered(counted, once) }
-  return { ...hour, isFinal: isHourFinal(hour, lastLostAtMs, settledAtMs) }
+  const { lastUndeliveredEndAtMs, ...hour } = { ...counted, ...withOnceDelivered(counted, once) }
+  return { ...hour, isFinal: isHourFinal(hour, lastUndeliveredEndAtMs, settledAtMs) }
 }
 
 async function countAll(db: Db, endpoint: EndpointKey, span: HourSpan): Promise<CountedHour[]> {
   const hours: CountedHour[] = []
   for (let fromMs = span.fromMs; fromMs < span.toMs; fromMs += HOUR_MS) {
-    const fates = { delivered: 0, superseded: 0, exhausted: 0, cancelled: 0, pending: 0 }
-    hours.push({ fromMs, ...fates, idsDigest: NO_IDS, lastLostAtMs: null })
+    const counts = { delivered: 0, superseded: 0, exhausted: 0, cancelled: 0, pending: 0 }
+    hours.push({ fromMs, ...counts, idsDigest: NO_IDS, lastUndeliveredEndAtMs: null })
   }
   const values = [endpoint.clientKey, endpoint.id, idFloor(span.fromMs), idFloor(span.toMs)]
   const bounds = hours.map(({ fromMs }) => idFloor(fromMs))
@@ -75,7 +75,7 @@ async function countAll(db: Db, endpoint: EndpointKey, span: HourSpan): Promise<
   // All that are kept: an event that a clock dated days ahead has ended before its own time.
   for (const stretch of await readStretches(db, 'final_deliveries')) {
     await countDelivered(db, hours, [...values, bounds], stretch)
-    await countLost(db, hours, [...values, bounds], stretch)
+    await countUndelivered(db, hours, [...values, bounds], stretch)
   }
   return hours
 }
@@ -121,7 +121,7 @@ async function countDelivered(
   }
 }
 
-async function countLost(
+async function countUndelivered(
   db: Db,
   hours: CountedHour[],
   values: unknown[],
@@ -136,13 +136,13 @@ async function countLost(
   })
   for (const { hour, state, count, last } of rows) {
     const counted = hours[hour - 1] as CountedHour
-    counted[toFate(state)] += count
-    counted.lastLostAtMs = Math.max(counted.lastLostAtMs ?? 0, last.getTime())
+    counted[toStateName(state)] += count
+    counted.lastUndeliveredEndAtMs = Math.max(counted.lastUndeliveredEndAtMs ?? 0, last.getTime())
   }
 }
 
 /** States are written in capitals, their counts are not. */
-function toFate(state: string): OnceDelivered['state'] {
+function toStateName(state: string): OnceDelivered['state'] {
   return state.toLowerCase() as OnceDelivered['state']
 }
 
@@ -154,22 +154,24 @@ async function readOnceDelivered(
   counted: readonly CountedHour[],
 ): Promise<readonly OnceDelivered[]> {
   const isOwed = counted.some(({ pending }) => pending > 0)
-  const isLost = counted.some(({ lastLostAtMs }) => lastLostAtMs !== null)
-  if (!isOwed && !isLost) return []
+  const hasUndelivered = counted.some(
+    ({ lastUndeliveredEndAtMs }) => lastUndeliveredEndAtMs !== null,
+  )
+  if (!isOwed && !hasUndelivered) return []
   const values = [endpoint.clientKey, endpoint.id, idFloor(span.fromMs), idFloor(span.toMs)]
   // By id, because one may have been answered on days of several stretches.
   const found = new Map<string, OnceRow>()
   for (const attempted of await readStretches(db, 'earlier_attempts')) {
     const rows = isOwed ? await readReplayed(db, values, attempted) : []
     for (const row of rows) found.set(row.id, row)
-    for (const ended of isLost ? await readStretches(db, 'final_deliveries') : []) {
-      for (const row of await readLost(db, values, ended, attempted)) found.set(row.id, row)
+    for (const ended of hasUndelivered ? await readStretches(db, 'final_deliveries') : []) {
+      for (const row of await readUndelivered(db, values, ended, attempted)) found.set(row.id, row)
     }
   }
   return [...found.values()].map(({ id, event_id: eventId, state }) => ({
     id,
     eventId,
-    state: toFate(state),
+    state: toStateName(state),
   }))
 }
 
@@ -189,7 +191,7 @@ async function readReplayed(db: Db, values: unknown[], attempted: Stretch): Prom
   return rows
 }
 
-async function readLost(
+async function readUndelivered(
   db: Db,
   values: unknown[],
   ended: Stretch,

@@ -152,7 +152,7 @@ export function spansOf(suite: Suite): Spans {
     disableAfterMs: disableAfterMs(suite),
     attempt: { deadlineMs: suite.leases.attemptMsMax, connectTimeoutMs: 300 },
     pollEveryMs: POLL_MS,
-    careEveryMs: 1_000,
+    maintainEveryMs: 1_000,
     dueReader: {
       ...DUE_READER_LIMITS,
       aheadMs: 2 * POLL_MS,

@@ -27,7 +27,7 @@ test('from a message to a callback, and on when the process that consumed has go
 
   const env = { PAYBELL_NATS_URL: server.url }
   const receiver = await startReceiver(t)
-  // Whatever interrupts a term, a busy machine for example, what it left comes again within the test's time.
+  // Whatever interrupts a session, a busy machine for example, what it left comes again within the test's time.
   // Terms that fail one after the other, each when the broker did not answer within 5 s, rest no longer than
   // that either.
   const spans = {

@@ -17,6 +17,7 @@ import {
 import { readShownHealth, saveHealth } from '../../server/store/endpoint-health.ts'
 import { readEventTrace, saveEventTraces } from '../../server/store/event-traces.ts'
 import { readPayloads } from '../../server/store/events.ts'
+import { recordLateSuccesses } from '../../server/store/late-successes.ts'
 import {
   leaveProcesses,
   readDatabaseTimeMs,
@@ -40,7 +41,6 @@ import {
   postponeDeliveries,
   settleInactive,
 } from '../../server/store/unattempted.ts'
-import { recordVain } from '../../server/store/vain-attempts.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleDelivery } from './sample.ts'
 
@@ -150,7 +150,7 @@ async function record(recorder: Recorder, { now, pending }: Sample): Promise<voi
   // A second time: they have ended, and nothing is changed.
   await recorder.record('', () => recordOutcomes(pool, of(0, {}), now))
   // Of attempts that nothing else tells of.
-  await recorder.record('', () => recordVain(pool, of(0, { attempt: 99 })))
+  await recorder.record('', () => recordLateSuccesses(pool, of(0, { attempt: 99 })))
   const rest = pending.slice(4 * BATCH)
   const nextAttemptAtMs = nowMs + 1_000
   await recorder.record('', () =>

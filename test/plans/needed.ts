@@ -16,7 +16,7 @@ const changeText =
 
 export const NEEDED: readonly Needed[] = [
   {
-    trick: 'lookedUp',
+    trick: 'byIndexOnly',
     statements: [
       'outcomes.recordAny',
       'unattempted.exhaustDeliveries',
@@ -27,7 +27,7 @@ export const NEEDED: readonly Needed[] = [
     without: changeText((text) => text.replace(/= any\(array\[([\w.]+)\]\)/g, '= $1')),
   },
   {
-    trick: 'checked',
+    trick: 'filterOnly',
     statements: [
       'outcomes.recordAny',
       'deliveries.releaseDeliveriesOf',

@@ -9,8 +9,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'core/strand.ts',
-        'givesWayAtMs(owed[front] as OwedUpdate, patienceMs) <= nowMs',
-        'givesWayAtMs(owed[front] as OwedUpdate, 0) <= nowMs',
+        'overtakenFromMs(owed[front] as OwedUpdate, patienceMs) <= nowMs',
+        'overtakenFromMs(owed[front] as OwedUpdate, 0) <= nowMs',
       ),
     ],
   },
@@ -143,7 +143,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/changed-endpoints.ts',
-        'for (const delivery of returning) reader.want(delivery)',
+        'for (const delivery of returning) reader.reloadStrand(delivery)',
         'void [returning, reader]',
       ),
     ],
@@ -180,8 +180,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'core/strand.ts',
-        'return hasNext && hasGivenWay ? front + 1 : front',
-        'return hasNext && hasGivenWay && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs ? front + 1 : front',
+        'return hasNext && mayBeOvertaken ? front + 1 : front',
+        'return hasNext && mayBeOvertaken && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs ? front + 1 : front',
       ),
     ],
   },
@@ -304,13 +304,13 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/lanes.test.ts',
   },
   {
-    name: 'a search that failed waits for the round of care',
+    name: 'a search that failed waits for the maintenance',
     patches: [patch('delivery/engine.ts', 'await this.#findParked([])\n', '')],
     test: 'server/delivery/engine.test.ts',
   },
   {
     name: 'a paused lane goes on reading what is parked',
-    patches: [patch('delivery/lanes.ts', 'flight.lane.parked.disown()', 'void flight')],
+    patches: [patch('delivery/lanes.ts', 'flight.lane.parked.release()', 'void flight')],
     test: 'server/delivery/lanes.test.ts',
   },
   {

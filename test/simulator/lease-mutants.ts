@@ -112,7 +112,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'stop without hand-over',
-    patches: [patch('delivery/engine.ts', 'await this.#shards.leave()', 'await Promise.resolve()')],
+    patches: [patch('delivery/engine.ts', 'this.#shards.leave()', 'Promise.resolve()')],
   },
   {
     name: 'hand-off to a shard gained since',

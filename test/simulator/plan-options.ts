@@ -79,7 +79,7 @@ export function drawOptions(
     },
     pollEveryMs: SECOND * slower,
     slowCheckEveryMs: 5 * SECOND * slower,
-    careEveryMs: isWeek ? 15 * MINUTE : 10 * SECOND,
+    maintainEveryMs: isWeek ? 15 * MINUTE : 10 * SECOND,
   }
 }
 

@@ -44,8 +44,8 @@ export const NO_EVENTS: LaneEvents = {
   onPostponed() {},
   onParked() {},
   onTooEarly() {},
-  onDry() {},
-  onHungry() {},
+  onReloadNeeded() {},
+  onRefillNeeded() {},
   onEnded() {},
 }
 
@@ -54,8 +54,8 @@ export function lanesWith(changes: Partial<LanesOptions> = {}) {
     postponed: [] as { id: string; untilMs: number }[],
     parked: [] as string[],
     tooEarly: [] as string[],
-    dry: [] as string[],
-    hungry: [] as { endpointId: string; room: number }[],
+    reloads: [] as string[],
+    refills: [] as { endpointId: string; room: number }[],
     ended: [] as string[],
   }
   const lanes = new Lanes(
@@ -66,8 +66,9 @@ export function lanesWith(changes: Partial<LanesOptions> = {}) {
       },
       onParked: (deliveries) => void calls.parked.push(...deliveries.map(({ id }) => id)),
       onTooEarly: ({ id }) => void calls.tooEarly.push(id),
-      onDry: (strand) => void calls.dry.push(strand.key),
-      onHungry: (lane, room) => void calls.hungry.push({ endpointId: lane.endpointId, room }),
+      onReloadNeeded: (strand) => void calls.reloads.push(strand.key),
+      onRefillNeeded: (lane, room) =>
+        void calls.refills.push({ endpointId: lane.endpointId, room }),
       onEnded: ({ id }) => void calls.ended.push(id),
     },
   )

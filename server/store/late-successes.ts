@@ -1,6 +1,6 @@
-// Attempts that were answered with 200 and have ended nothing: their delivery was cancelled before, and each
-// needs a row of its own; or they are recorded a second time, and the history has them. Apart from the
-// statements that record, which are hot and would have to look through all days of the history.
+// 200s for deliveries that were already final: the delivery was cancelled before, and the attempt needs a row of its own;
+// or it is recorded a second time, and the history has it. Apart from the statements that record outcomes, which are
+// hot and would have to look through all days of the history.
 
 import { instantColumn, plainColumn } from './columns.ts'
 import type { Db } from './db.ts'
@@ -8,14 +8,14 @@ import { bytes, instant, plain } from './given-rows.ts'
 import { guardedRows, type HeldDelivery } from './held-deliveries.ts'
 import { stretchAround, timesWithin } from './stretches.ts'
 
-export interface VainAttempt extends HeldDelivery {
+export interface LateSuccess extends HeldDelivery {
   attempt: number
   atMs: number
   durationMs: number
   excerpt: Uint8Array | null
 }
 
-const ATTEMPTS = guardedRows<VainAttempt>(
+const ATTEMPTS = guardedRows<LateSuccess>(
   [
     plain('attempt', 'int', (record) => record.attempt),
     instant('at', (record) => record.atMs),
@@ -25,22 +25,22 @@ const ATTEMPTS = guardedRows<VainAttempt>(
   0,
 )
 
-export async function recordVain(db: Db, records: readonly VainAttempt[]): Promise<void> {
+export async function recordLateSuccesses(db: Db, records: readonly LateSuccess[]): Promise<void> {
   const known = await findKnown(db, records)
-  const vain = records.filter(({ id }) => !known.has(id))
-  if (vain.length === 0) return
+  const late = records.filter(({ id }) => !known.has(id))
+  if (late.length === 0) return
   await db.query({
     text: `with ${ATTEMPTS.head}
       insert into earlier_attempts
         (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
       select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine
       on conflict do nothing`,
-    values: ATTEMPTS.values(vain),
+    values: ATTEMPTS.values(late),
   })
 }
 
 /** Those that have ended their delivery. Nothing else of ours can do so between this and what follows. */
-async function findKnown(db: Db, records: readonly VainAttempt[]): Promise<ReadonlySet<string>> {
+async function findKnown(db: Db, records: readonly LateSuccess[]): Promise<ReadonlySet<string>> {
   const since = stretchAround(records.map((record) => record.atMs))
   const { rows } = await db.query<{ id: string }>({
     text: `select m.id from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])

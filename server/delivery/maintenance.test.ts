@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { idOf, testEnvironment } from '../../test/support/engine-parts.ts'
 import { NIL_UUID } from '../core/uuid.ts'
 import type { ExhaustedPage, ParkedPage } from '../store/parked.ts'
-import { Care, type CareParts } from './care.ts'
 import { Lane } from './lane.ts'
+import { Maintenance, type MaintenanceParts } from './maintenance.ts'
 
-/** The care of two lanes that are down, over a store that answers for each as the test says. */
-function caring(answer: (endpointId: string, page: ParkedPage) => ExhaustedPage) {
+/** The maintenance of two lanes that are down, over a store that answers for each as the test says. */
+function maintaining(answer: (endpointId: string, page: ParkedPage) => ExhaustedPage) {
   const world = { asked: [] as [string, string][], disablings: 0, isDisablingRefused: false }
   const environment = testEnvironment({
     async exhaustParked({ endpointId }, page) {
@@ -27,21 +27,21 @@ function caring(answer: (endpointId: string, page: ParkedPage) => ExhaustedPage)
     lanes: { directory: { broken: lanes } },
     shards: { epochOf: () => 1, epochs: [] },
     onDisabled() {},
-  } as unknown as CareParts
+  } as unknown as MaintenanceParts
   return {
     world,
     environment,
-    care: new Care(environment, parts, { current: { disableAfterMs: 1 } }),
+    maintenance: new Maintenance(environment, parts, { current: { disableAfterMs: 1 } }),
   }
 }
 
-test('regression: a lane that cannot be looked after keeps none of the others waiting', async () => {
-  const { world, environment, care } = caring((endpointId) => {
+test('regression: a lane whose maintenance fails keeps none of the others waiting', async () => {
+  const { world, environment, maintenance } = maintaining((endpointId) => {
     if (endpointId === idOf(1)) throw new Error('canceling statement due to statement timeout')
     return { exhausted: 3, afterId: null }
   })
   world.isDisablingRefused = true
-  await care.round()
+  await maintenance.run()
   assert.deepEqual(world.asked, [
     [idOf(1), NIL_UUID],
     [idOf(2), NIL_UUID],
@@ -55,25 +55,25 @@ test('regression: a lane that cannot be looked after keeps none of the others wa
 })
 
 test('F11: nothing is given up or disabled while the clock has just jumped ahead', async () => {
-  const { world, environment, care } = caring(() => ({ exhausted: 1, afterId: null }))
+  const { world, environment, maintenance } = maintaining(() => ({ exhausted: 1, afterId: null }))
   environment.clock.hasJumped = true
-  await care.round()
+  await maintenance.run()
   assert.deepEqual([world.asked, world.disablings], [[], 0])
   environment.clock.hasJumped = false
-  await care.round()
+  await maintenance.run()
   assert.deepEqual([world.asked.length, world.disablings], [2, 1])
 })
 
 test('a lane with very much parked is seen a part in each round, and from the start again after its end', async () => {
   let left = 50
-  const { world, care } = caring((endpointId) => {
+  const { world, maintenance } = maintaining((endpointId) => {
     const hasMore = endpointId === idOf(1) && left-- > 0
     return { exhausted: 0, afterId: hasMore ? idOf(1_000 + left) : null }
   })
   const rounds: number[] = []
   for (let round = 0; round < 4; round++) {
     world.asked = []
-    await care.round()
+    await maintenance.run()
     rounds.push(world.asked.filter(([endpointId]) => endpointId === idOf(1)).length)
     assert.equal(world.asked.at(-1)?.[0], idOf(2), 'the other one is seen in each')
   }

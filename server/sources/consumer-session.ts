@@ -1,4 +1,4 @@
-// One term of the NATS source: from taking the lease to the first failure, the loss of the connection, or the
+// One session of the NATS source: from taking the lease to the first failure, the loss of the connection, or the
 // stop. Messages that are unfinished at its end are handed back.
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,7 +20,7 @@ const LEFTOVERS_EXPIRE_MS = 1_000
 const LATE_MS = 2_000
 const LOOK_AGAIN_MS = 100
 
-export class Term {
+export class ConsumerSession {
   readonly #options: NatsSourceOptions
   readonly #spans: NatsSpans
   readonly #lease: ConsumerRight
@@ -95,7 +95,7 @@ export class Term {
   }
 
   /**
-   * Unacknowledged messages of an earlier term come again when their ack wait is over, and new messages may
+   * Unacknowledged messages of an earlier session come again when their ack wait is over, and new messages may
    * come before them. So all are held until none is missing, and then submitted in stream order.
    */
   async #takeLeftovers(): Promise<void> {
@@ -112,7 +112,7 @@ export class Term {
     const allAreBackAtMs = performance.now() + this.#spans.ackWaitMs + LATE_MS
     while (missing > 0 && !this.#isEnded) {
       // Once all of them must be back they come before anything new, and they fit whatever their size: an
-      // earlier term had them in hand, within the same bounds.
+      // earlier session had them in hand, within the same bounds.
       const areBack = performance.now() > allAreBackAtMs
       const asked = areBack ? missing : Math.min(missing, this.#inHand.room())
       if (asked === 0) await delay(LOOK_AGAIN_MS)
@@ -130,7 +130,7 @@ export class Term {
   /**
    * Asks for a number of messages, and takes each as it comes. Not by bytes: the driver would wait for bytes
    * that the server, done after 100 messages, will never send. A pull is never broken off in the middle of a
-   * term: messages on their way would come again after younger ones.
+   * session: messages on their way would come again after younger ones.
    */
   async #pull(
     messagesMax: number,
@@ -222,7 +222,7 @@ export class Term {
     this.#onSettled?.()
   }
 
-  /** Resolves when a message in hand is settled, or the term has ended. */
+  /** Resolves when a message in hand is settled, or the session has ended. */
   #settled(): Promise<void> {
     return new Promise((resolve) => {
       this.#onSettled = resolve

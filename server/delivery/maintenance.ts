@@ -1,5 +1,5 @@
-// The slow rounds: deadlines of lanes that are down, and endpoints that only fail. One lane that cannot be looked after,
-// because it has too much parked or for any other reason, keeps none of the others waiting.
+// The engine's maintenance: ends what is past its deadline in lanes that are down, and disables endpoints that only fail.
+// A lane that fails, because it has too much parked or for any other reason, keeps none of the others waiting.
 
 import { NIL_UUID } from '../core/uuid.ts'
 import type { LaneKey } from '../store/parked.ts'
@@ -8,7 +8,7 @@ import type { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { Shards } from './shards.ts'
 
-export interface CareParts {
+export interface MaintenanceParts {
   lanes: Lanes
   shards: Shards
   onDisabled(lane: LaneKey): void
@@ -16,19 +16,19 @@ export interface CareParts {
 
 /** Parked deliveries that one statement looks at: it ends them within a second, far from its time limit. */
 const PAGE_MAX = 5_000
-/** Pages of one lane in a round. A longer lane goes on with the next round: of ten million it sees all in 100. */
+/** Pages of one lane in a run. A longer lane goes on with the next run: of ten million it sees all in 100. */
 const PAGES_MAX = 20
 
-export class Care {
+export class Maintenance {
   readonly #environment: EngineEnvironment
-  readonly #parts: CareParts
+  readonly #parts: MaintenanceParts
   readonly #policies: { readonly current: { readonly disableAfterMs: number } }
-  /** Where the next round goes on in a lane that the last one did not see the end of. */
+  /** Where the next run goes on in a lane that the last one did not see the end of. */
   readonly #positions = new WeakMap<Lane, string>()
 
   constructor(
     environment: EngineEnvironment,
-    parts: CareParts,
+    parts: MaintenanceParts,
     policies: { readonly current: { readonly disableAfterMs: number } },
   ) {
     this.#environment = environment
@@ -37,7 +37,7 @@ export class Care {
   }
 
   /** Never rejects. */
-  async round(): Promise<void> {
+  async run(): Promise<void> {
     const { clock, log } = this.#environment
     if (clock.hasJumped) return
     for (const lane of this.#parts.lanes.directory.broken) {

@@ -1,11 +1,11 @@
--- The statements of server/store/vain-attempts.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/late-successes.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- vain-attempts.findKnown: planned each time, hot path
-prepare "vain-attempts.findKnown" (integer[], uuid[], integer[], timestamp with time zone[]) as
+-- late-successes.findKnown: planned each time, hot path
+prepare "late-successes.findKnown" (integer[], uuid[], integer[], timestamp with time zone[]) as
   select m.id from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
   as m (client_key, id, attempt, at)
   cross join lateral (
@@ -30,8 +30,8 @@ prepare "vain-attempts.findKnown" (integer[], uuid[], integer[], timestamp with 
 --           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
 --           … 7 alike
 
--- vain-attempts.recordVain: planned each time, hot path
-prepare "vain-attempts.recordVain" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], integer[], timestamp with time zone[], integer[], bytea[]) as
+-- late-successes.recordLateSuccesses: planned each time, hot path
+prepare "late-successes.recordLateSuccesses" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], integer[], timestamp with time zone[], integer[], bytea[]) as
   with given as (
     select * from unnest($3::int[], $4::uuid[], $5::smallint[], $6::bigint[], $7::int[], $8::timestamptz[], $9::int[], $10::bytea[])
     as g (client_key, id, shard, epoch, attempt, at, duration_ms, excerpt)), held as (
