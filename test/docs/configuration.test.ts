@@ -47,8 +47,8 @@ test('every secret is named with its file', () => {
   }
 })
 
-test('regression: docs/operator.md says what is removed by itself, and by which setting', () => {
-  const doc = readFileSync(new URL('../../docs/operator.md', import.meta.url), 'utf8')
+test('regression: docs/operations.md says what is removed by itself, and by which setting', () => {
+  const doc = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
   const retention = SETTINGS.find(({ name }) => name === 'PAYBELL_RETENTION_DAYS')
   assert.ok(retention && 'fallback' in retention)
   assert.ok(doc.includes(`\`PAYBELL_RETENTION_DAYS\`, ${retention.fallback} by default`))
