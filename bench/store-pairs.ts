@@ -8,8 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
-import type { HandedOff } from '../server/core/queued-delivery.ts'
-import type { PaymentChange } from '../server/operations/record-payments.ts'
+import type { HandedOff } from '../server/core/delivery/queued-delivery.ts'
+import type { PaymentChange } from '../server/operations/accepting/record-payments.ts'
 import { BenchDatabase } from './harness/database.ts'
 import { spread } from './harness/statistics.ts'
 
@@ -33,23 +33,31 @@ async function load(root: string) {
   return {
     ...((await from('bench/paybell/prepare.ts')) as typeof import('./paybell/prepare.ts')),
     ...((await from('bench/harness/payments.ts')) as typeof import('./harness/payments.ts')),
-    ...((await from('server/core/uuid.ts')) as typeof import('../server/core/uuid.ts')),
-    ...((await from('server/core/exact-json.ts')) as typeof import('../server/core/exact-json.ts')),
+    ...((await from('server/core/plain/uuid.ts')) as typeof import('../server/core/plain/uuid.ts')),
     ...((await from(
-      'server/core/payment-fields.ts',
-    )) as typeof import('../server/core/payment-fields.ts')),
+      'server/core/plain/exact-json.ts',
+    )) as typeof import('../server/core/plain/exact-json.ts')),
     ...((await from(
-      'server/operations/parts/account-directory.ts',
-    )) as typeof import('../server/operations/parts/account-directory.ts')),
+      'server/core/payments/payment-fields.ts',
+    )) as typeof import('../server/core/payments/payment-fields.ts')),
     ...((await from(
-      'server/operations/parts/postgres-payment-store.ts',
-    )) as typeof import('../server/operations/parts/postgres-payment-store.ts')),
+      'server/operations/access/account-directory.ts',
+    )) as typeof import('../server/operations/access/account-directory.ts')),
     ...((await from(
-      'server/operations/record-payments.ts',
-    )) as typeof import('../server/operations/record-payments.ts')),
-    ...((await from('server/store/db.ts')) as typeof import('../server/store/db.ts')),
-    ...((await from('server/store/leases.ts')) as typeof import('../server/store/leases.ts')),
-    ...((await from('server/store/outcomes.ts')) as typeof import('../server/store/outcomes.ts')),
+      'server/operations/accepting/postgres-payment-store.ts',
+    )) as typeof import('../server/operations/accepting/postgres-payment-store.ts')),
+    ...((await from(
+      'server/operations/accepting/record-payments.ts',
+    )) as typeof import('../server/operations/accepting/record-payments.ts')),
+    ...((await from(
+      'server/store/connection/db.ts',
+    )) as typeof import('../server/store/connection/db.ts')),
+    ...((await from(
+      'server/store/owed/leases.ts',
+    )) as typeof import('../server/store/owed/leases.ts')),
+    ...((await from(
+      'server/store/owed/outcomes.ts',
+    )) as typeof import('../server/store/owed/outcomes.ts')),
   }
 }
 type Code = Awaited<ReturnType<typeof load>>

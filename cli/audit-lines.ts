@@ -1,9 +1,9 @@
 // Checks an export as it comes, a line at a time: in as much memory as one segment needs. Lines end with a newline and
 // with nothing else: texts in them may have other characters that some readers take for the end of a line.
 
-import type { AuditChecker } from '../server/core/audit-check.ts'
-import type { AuditResult, Finding } from '../server/core/audit-finding.ts'
-import { LINE_BYTES_MAX, parseAuditLine } from '../server/core/audit-line.ts'
+import type { AuditChecker } from '../server/core/proofs/audit-check.ts'
+import type { AuditResult, Finding } from '../server/core/proofs/audit-finding.ts'
+import { LINE_BYTES_MAX, parseAuditLine } from '../server/core/proofs/audit-line.ts'
 import { type InputLine, readLines } from './import/lines.ts'
 
 /** `isWhole`: what a service exports without a period, from the first segment to the head. */

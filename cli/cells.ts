@@ -2,7 +2,7 @@
 // loaded when it is asked for.
 
 import { Command } from 'commander'
-import { CELL_MAX } from '../server/core/cell.ts'
+import { CELL_MAX } from '../server/core/network/cell.ts'
 import { family, helpText, JSON_HELP } from './command.ts'
 import { id, integer } from './parse.ts'
 import { runCommand } from './run.ts'

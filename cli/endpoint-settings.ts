@@ -7,7 +7,7 @@ import {
   DOCUMENT_MODES,
   EVENT_CHOICES,
   SIGNATURE_KINDS,
-} from '../server/core/endpoint-settings.ts'
+} from '../server/core/delivery/endpoint-settings.ts'
 import { listOf, oneOf } from './parse.ts'
 
 export interface SettingsOptions {

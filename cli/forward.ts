@@ -5,7 +5,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { UnreachableReason } from '../server/core/delivery.ts'
+import type { UnreachableReason } from '../server/core/delivery/delivery.ts'
 
 export type Forwarded =
   | {

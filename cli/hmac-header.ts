@@ -1,8 +1,8 @@
 // The option that names the header of the HMAC, for endpoints that have chosen one.
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { HMAC_HEADER } from '../server/core/callback-headers.ts'
-import { checkHmacHeaderName } from '../server/core/hmac-header-name.ts'
+import { HMAC_HEADER } from '../server/core/signatures/callback-headers.ts'
+import { checkHmacHeaderName } from '../server/core/signatures/hmac-header-name.ts'
 
 export interface HmacHeaderOptions {
   hmacHeaderName?: string

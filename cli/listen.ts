@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { PaybellError } from '../sdk/src/errors.ts'
 import type { ListenerOffer } from '../sdk/src/types.ts'
-import { LISTENER_NAME } from '../server/core/listener.ts'
+import { LISTENER_NAME } from '../server/core/delivery/listener.ts'
 import { type Call, callCommand, calling } from './command.ts'
 import { type Forwarded, forward } from './forward.ts'
 import {

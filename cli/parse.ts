@@ -2,8 +2,8 @@
 // usage, reported in a sentence with an example.
 
 import { InvalidArgumentError, Option } from 'commander'
-import { isInstant } from '../server/core/instant.ts'
-import { isUuid } from '../server/core/uuid.ts'
+import { isInstant } from '../server/core/plain/instant.ts'
+import { isUuid } from '../server/core/plain/uuid.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 

@@ -10,7 +10,7 @@ import type {
 } from '../sdk/src/internal/operator-types.ts'
 import { PAYMENT_STATES } from '../sdk/src/internal/words.ts'
 import type { CursorPage, Payment, PaymentItem } from '../sdk/src/types.ts'
-import { isUuid } from '../server/core/uuid.ts'
+import { isUuid } from '../server/core/plain/uuid.ts'
 import type { Api } from './api.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from './command.ts'
 import { type CursorOptions, showCursorPage, withCursor } from './lists.ts'

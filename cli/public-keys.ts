@@ -3,8 +3,8 @@
 
 import { createPublicKey } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { ServiceKey } from '../server/core/asymmetric-signature.ts'
-import { fromWhpk } from '../server/core/webhook-key.ts'
+import type { ServiceKey } from '../server/core/signatures/asymmetric-signature.ts'
+import { fromWhpk } from '../server/core/signatures/webhook-key.ts'
 import { UsageError } from './run.ts'
 
 export interface PublicKeyOptions {

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { HMAC_HEADER } from '../server/core/callback-headers.ts'
+import { HMAC_HEADER } from '../server/core/signatures/callback-headers.ts'
 import { checkSignature } from './signature.ts'
 
 export interface ReceivedCallback {

@@ -3,7 +3,7 @@
 
 import { CommanderError } from 'commander'
 import { PaybellError } from '../sdk/src/errors.ts'
-import { ConfigError } from '../server/core/setting.ts'
+import { ConfigError } from '../server/core/plain/setting.ts'
 import { UnreachableError } from './api.ts'
 import { problemText } from './problem-text.ts'
 import { StopSignals } from './stop-signals.ts'

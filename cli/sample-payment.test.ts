@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toExactJson } from '../sdk/src/money.ts'
-import { parseJson } from '../server/core/exact-json.ts'
-import { MOVES, PAYMENT_STATES } from '../server/core/payment.ts'
-import { parsePayment } from '../server/core/payment-fields.ts'
+import { MOVES, PAYMENT_STATES } from '../server/core/payments/payment.ts'
+import { parsePayment } from '../server/core/payments/payment-fields.ts'
+import { parseJson } from '../server/core/plain/exact-json.ts'
 import { override, pathTo, samplePayment } from './sample-payment.ts'
 
 test('a sample conforms', () => {

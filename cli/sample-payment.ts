@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { DocumentWithFile } from '../sdk/src/internal/operator-types.ts'
 import type { PaymentState } from '../sdk/src/types.ts'
-import { FILE_BYTES_MAX } from '../server/core/payment.ts'
+import { FILE_BYTES_MAX } from '../server/core/payments/payment.ts'
 import { UsageError } from './run.ts'
 
 export type SamplePayment = Record<string, unknown> & { id: string }

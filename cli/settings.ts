@@ -1,7 +1,7 @@
 // The settings of the commands that call a service instead of being one; docs/cli.md shows them.
 
 import { readFileSync } from 'node:fs'
-import { parseBaseUrl } from '../server/core/base-url.ts'
+import { parseBaseUrl } from '../server/core/network/base-url.ts'
 import {
   ConfigError,
   type Environment,
@@ -9,7 +9,7 @@ import {
   type ReadFile,
   readSetting,
   type Setting,
-} from '../server/core/setting.ts'
+} from '../server/core/plain/setting.ts'
 
 /** What the commands read that call a service instead of being one. None is required by itself. */
 export const CALLER_SETTINGS = [

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isSafeForSecrets } from '../sdk/src/service-options.ts'
-import { isUuid } from '../server/core/uuid.ts'
+import { isUuid } from '../server/core/plain/uuid.ts'
 import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
 import { type KnownService, Profiles } from './profiles.ts'
 import { UsageError } from './run.ts'

@@ -2,9 +2,9 @@
 
 import { createSecretKey, generateKeyPairSync } from 'node:crypto'
 import { generateKeyPair, jwtVerify, SignJWT } from 'jose'
-import { signAsymmetric, signedContent } from '../../server/core/asymmetric-signature.ts'
-import { parseJson } from '../../server/core/exact-json.ts'
-import { hmacHex, standardSignature } from '../../server/core/signature.ts'
+import { parseJson } from '../../server/core/plain/exact-json.ts'
+import { signAsymmetric, signedContent } from '../../server/core/signatures/asymmetric-signature.ts'
+import { hmacHex, standardSignature } from '../../server/core/signatures/signature.ts'
 import { monotonicMs } from '../harness/monotonic.ts'
 import { PaymentMaker } from '../harness/payments.ts'
 

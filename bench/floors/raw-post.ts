@@ -3,8 +3,8 @@
 
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { type Dispatcher, Pool } from 'undici'
-import { callbackHeaders } from '../../server/core/callback-headers.ts'
-import { UuidMaker } from '../../server/core/uuid.ts'
+import { UuidMaker } from '../../server/core/plain/uuid.ts'
+import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
 import { CallbackClient } from '../../server/delivery/sending/callback-client.ts'
 import { monotonicMs } from '../harness/monotonic.ts'
 import { PaymentMaker } from '../harness/payments.ts'

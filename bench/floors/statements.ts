@@ -4,23 +4,23 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { retryPolicy } from '../../server/core/backoff.ts'
-import { parseJson } from '../../server/core/exact-json.ts'
-import { parsePaymentLine } from '../../server/core/payment-fields.ts'
-import type { HandedOff } from '../../server/core/queued-delivery.ts'
-import { UuidMaker } from '../../server/core/uuid.ts'
-import { concludeAttempt } from '../../server/delivery/attempt.ts'
-import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
-import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
+import { retryPolicy } from '../../server/core/delivery/backoff.ts'
+import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
+import { parsePaymentLine } from '../../server/core/payments/payment-fields.ts'
+import { parseJson } from '../../server/core/plain/exact-json.ts'
+import { UuidMaker } from '../../server/core/plain/uuid.ts'
+import { concludeAttempt } from '../../server/delivery/attempts/attempt.ts'
+import { recordingOn } from '../../server/operations/accepting/postgres-payment-store.ts'
 import {
   type PaymentChange,
   type RecordingDeps,
   recordPayments,
-} from '../../server/operations/record-payments.ts'
-import { createPool } from '../../server/store/db.ts'
-import { readDue } from '../../server/store/deliveries.ts'
-import { freeAllLeases, takeLeases } from '../../server/store/leases.ts'
-import { recordOutcomes } from '../../server/store/outcomes.ts'
+} from '../../server/operations/accepting/record-payments.ts'
+import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
+import { createPool } from '../../server/store/connection/db.ts'
+import { readDue } from '../../server/store/owed/deliveries.ts'
+import { freeAllLeases, takeLeases } from '../../server/store/owed/leases.ts'
+import { recordOutcomes } from '../../server/store/owed/outcomes.ts'
 import { monotonicMs } from '../harness/monotonic.ts'
 import { PaymentMaker } from '../harness/payments.ts'
 

@@ -1,7 +1,10 @@
 // Paybell as a system under test: a fresh PostgreSQL, one process or several.
 
 import { randomBytes } from 'node:crypto'
-import { DEFAULT_SETTINGS, type EndpointSettings } from '../../server/core/endpoint-settings.ts'
+import {
+  DEFAULT_SETTINGS,
+  type EndpointSettings,
+} from '../../server/core/delivery/endpoint-settings.ts'
 import { cpuSeconds } from '../harness/cpu.ts'
 import { BenchDatabase } from '../harness/database.ts'
 import { TLS } from '../harness/stage.ts'

@@ -2,7 +2,7 @@
 
 import { createSecretKey } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { callbackHeaders } from '../../server/core/callback-headers.ts'
+import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
 import { AttemptRows } from './attempt-rows.ts'
 import type { Job, Peer, PeerContext } from './peer.ts'

@@ -1,7 +1,7 @@
 // The sending half that all peers share: Paybell's own client, headers and signatures.
 
 import { createSecretKey } from 'node:crypto'
-import { callbackHeaders } from '../../server/core/callback-headers.ts'
+import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
 import { CallbackClient } from '../../server/delivery/sending/callback-client.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
 import type { Job } from './peer.ts'

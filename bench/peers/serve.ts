@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import Fastify from 'fastify'
-import { UuidMaker } from '../../server/core/uuid.ts'
+import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { answerCalls } from '../harness/answer-calls.ts'
 import { startBullmq } from './bullmq.ts'
 import { startGraphileWorker } from './graphile-worker.ts'

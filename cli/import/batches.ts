@@ -5,8 +5,8 @@
 // was before, so what was recorded changes nothing and makes no event. Were two lines of a payment
 // repeated together, A then B, the payment would go back to A and forward again: two events too many.
 
-import { parseJson } from '../../server/core/exact-json.ts'
-import { readPaymentId } from '../../server/core/payment-fields.ts'
+import { readPaymentId } from '../../server/core/payments/payment-fields.ts'
+import { parseJson } from '../../server/core/plain/exact-json.ts'
 import { type InputLine, isBlank } from './lines.ts'
 
 export interface Position {

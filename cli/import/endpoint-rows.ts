@@ -1,7 +1,6 @@
 // Endpoints of another sender, from a CSV or JSON file: addresses, secrets, header names and settings, checked here as
 // far as that is possible without a service. What is wrong names the row and the column, never a secret.
 
-import { checkCallbackUrl } from '../../server/core/callback-url.ts'
 import {
   ALL_EVENTS,
   DELIVER_MODES,
@@ -9,11 +8,12 @@ import {
   DOCUMENT_MODES,
   EVENT_CHOICES,
   SIGNATURE_KINDS,
-} from '../../server/core/endpoint-settings.ts'
-import { checkHmacHeaderName } from '../../server/core/hmac-header-name.ts'
-import { checkSharedKey } from '../../server/core/shared-key.ts'
-import { characterCount } from '../../server/core/text.ts'
-import { isUuid } from '../../server/core/uuid.ts'
+} from '../../server/core/delivery/endpoint-settings.ts'
+import { checkCallbackUrl } from '../../server/core/network/callback-url.ts'
+import { characterCount } from '../../server/core/plain/text.ts'
+import { isUuid } from '../../server/core/plain/uuid.ts'
+import { checkHmacHeaderName } from '../../server/core/signatures/hmac-header-name.ts'
+import { checkSharedKey } from '../../server/core/signatures/shared-key.ts'
 import { UsageError } from '../run.ts'
 import { parseCsv } from './csv.ts'
 

@@ -1,7 +1,7 @@
 // Bytes to lines, each with its number and its position in the file. A line that is longer than any
 // payment can be is counted and not kept, so that memory does not grow with the input.
 
-import { PAYMENT_BODY_BYTES_MAX } from '../../server/core/payment.ts'
+import { PAYMENT_BODY_BYTES_MAX } from '../../server/core/payments/payment.ts'
 
 export interface InputLine {
   /** Counted from 1. */

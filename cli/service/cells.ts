@@ -3,11 +3,16 @@
 
 import { readFileSync } from 'node:fs'
 import { type Config, loadConfig } from '../../server/config/config.ts'
-import { parseBaseUrl } from '../../server/core/base-url.ts'
-import { addressOfCell, parseDatabaseUrl } from '../../server/core/database-url.ts'
-import { LEASE_POLICY } from '../../server/core/lease.ts'
-import { moveClient, undoMove } from '../../server/operations/move-client.ts'
-import { shareSigningKeys } from '../../server/operations/share-signing-keys.ts'
+import { LEASE_POLICY } from '../../server/core/delivery/lease.ts'
+import { parseBaseUrl } from '../../server/core/network/base-url.ts'
+import { addressOfCell, parseDatabaseUrl } from '../../server/core/network/database-url.ts'
+import { shareSigningKeys } from '../../server/operations/access/share-signing-keys.ts'
+import { moveClient, undoMove } from '../../server/operations/clients/move-client.ts'
+import { createPool, inTransaction } from '../../server/store/connection/db.ts'
+import {
+  type DatabaseGauges,
+  readDatabaseGauges,
+} from '../../server/store/history/service-figures.ts'
 import {
   type ClusterNode,
   distributeCell,
@@ -15,11 +20,9 @@ import {
   readCells,
   readNodes,
   readPlace,
-} from '../../server/store/cells.ts'
-import { createPool, inTransaction } from '../../server/store/db.ts'
-import { migrate } from '../../server/store/migrate.ts'
-import { Sealer } from '../../server/store/sealing.ts'
-import { type DatabaseGauges, readDatabaseGauges } from '../../server/store/service-figures.ts'
+} from '../../server/store/schema/cells.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { formatCount, plural } from '../terminal.ts'
 import { namingDatabase } from './database-failure.ts'
 import { keyringDepsOf } from './keyring-deps.ts'

@@ -1,6 +1,6 @@
 // A database that cannot be used, in one sentence that names DATABASE_URL and says what to do.
 
-import { isDatabaseAway } from '../../server/store/db.ts'
+import { isDatabaseAway } from '../../server/store/connection/db.ts'
 import { reasonOf } from './reason.ts'
 
 /** Its message is the whole story, what to do included. */

@@ -8,14 +8,14 @@ import {
   loadConfig,
   type Mode,
 } from '../../server/config/config.ts'
-import { DAY_MS } from '../../server/core/backoff.ts'
+import { DAY_MS } from '../../server/core/delivery/backoff.ts'
 import {
   type DatabaseFacts,
   inspectDatabase,
   type SchemaFacts,
-} from '../../server/store/inspect-database.ts'
-import { changedMigrationText } from '../../server/store/migration-hashes.ts'
-import { Sealer } from '../../server/store/sealing.ts'
+} from '../../server/store/schema/inspect-database.ts'
+import { changedMigrationText } from '../../server/store/schema/migration-hashes.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { VERSION } from '../../server/version.ts'
 import type { Check } from '../doctor-check.ts'
 import { readSandboxFile } from '../sandbox-file.ts'

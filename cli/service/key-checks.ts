@@ -2,11 +2,11 @@
 // trusted for nothing, and someone may have put them there.
 
 import type { Config } from '../../server/config/config.ts'
-import { toWhpk } from '../../server/core/webhook-key.ts'
-import { judgeKeys } from '../../server/operations/parts/trusted-keys.ts'
-import type { SchemaFacts } from '../../server/store/inspect-database.ts'
-import { Sealer } from '../../server/store/sealing.ts'
-import type { KeyTable, StoredSigningKey } from '../../server/store/signing-keys.ts'
+import { toWhpk } from '../../server/core/signatures/webhook-key.ts'
+import { judgeKeys } from '../../server/operations/access/trusted-keys.ts'
+import type { SchemaFacts } from '../../server/store/schema/inspect-database.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
+import type { KeyTable, StoredSigningKey } from '../../server/store/secrets/signing-keys.ts'
 import type { Check } from '../doctor-check.ts'
 import { plural } from '../terminal.ts'
 

@@ -2,10 +2,10 @@
 // processes do.
 
 import { randomBytes } from 'node:crypto'
-import { UuidMaker } from '../../server/core/uuid.ts'
-import type { KeyringDeps } from '../../server/operations/parts/keyring.ts'
-import { DatabaseClock } from '../../server/store/database-clock.ts'
-import { readDatabaseTimeMs } from '../../server/store/leases.ts'
+import { UuidMaker } from '../../server/core/plain/uuid.ts'
+import type { KeyringDeps } from '../../server/operations/access/keyring.ts'
+import { DatabaseClock } from '../../server/store/connection/database-clock.ts'
+import { readDatabaseTimeMs } from '../../server/store/owed/leases.ts'
 import type { ServiceDatabase } from './service-database.ts'
 
 export async function keyringDepsOf(

@@ -2,9 +2,9 @@
 // the service works under what it needs of it.
 
 import { loadConfig } from '../../server/config/config.ts'
-import { grantToAppRole } from '../../server/store/app-role.ts'
-import { migrate } from '../../server/store/migrate.ts'
-import type { PartitionsMade } from '../../server/store/partitions.ts'
+import { grantToAppRole } from '../../server/store/schema/app-role.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
+import type { PartitionsMade } from '../../server/store/schema/partitions.ts'
 import { namingDatabase } from './database-failure.ts'
 
 export interface MigrateOptions {

@@ -2,9 +2,9 @@
 // also moves what the first release kept under the master key itself to keys that are derived from it, once no
 // process of another version is alive.
 
-import { LEASE_POLICY } from '../../server/core/lease.ts'
-import { type Resealing, resealSecrets } from '../../server/operations/reseal-secrets.ts'
-import { beginDerivedKeys, readSealingForm } from '../../server/store/sealing-form.ts'
+import { LEASE_POLICY } from '../../server/core/delivery/lease.ts'
+import { type Resealing, resealSecrets } from '../../server/operations/access/reseal-secrets.ts'
+import { beginDerivedKeys, readSealingForm } from '../../server/store/secrets/sealing-form.ts'
 import { VERSION } from '../../server/version.ts'
 import { onServiceDatabase } from './service-database.ts'
 

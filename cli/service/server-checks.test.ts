@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createClient } from '../../server/store/connection/session.ts'
 import {
   inspectServer,
   SERVER_SETTINGS,
   type ServerFacts,
-} from '../../server/store/inspect-server.ts'
-import { createClient } from '../../server/store/session.ts'
+} from '../../server/store/schema/inspect-server.ts'
 import { cloneDatabase } from '../../test/support/database.ts'
 import type { Check } from '../doctor-check.ts'
 import { checkServer, type ServiceSize } from './server-checks.ts'

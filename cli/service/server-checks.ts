@@ -1,7 +1,7 @@
 // The checks of `paybell doctor` that concern PostgreSQL itself: whether it takes writes, whether each of
 // our sessions is ours alone, and whether it is large enough for what a process asks of it.
 
-import type { ServerFacts, ServerSetting } from '../../server/store/inspect-server.ts'
+import type { ServerFacts, ServerSetting } from '../../server/store/schema/inspect-server.ts'
 import type { Check } from '../doctor-check.ts'
 import { formatCount, plural } from '../terminal.ts'
 
@@ -84,7 +84,7 @@ function checkConnections(facts: ServerFacts, { connections }: ServiceSize): Che
       }
 }
 
-/** What a list or a look-up locks at most: a few days of history with their indexes (store/stretches.ts). */
+/** What a list or a look-up locks at most: a few days of history with their indexes (store/sql/stretches.ts). */
 const LOCKS_OF_A_LIST = 120
 /** pg_dump locks every table: one of each kind for a day. */
 const TABLES_A_DAY = 3

@@ -1,8 +1,8 @@
 // The commands that do a piece of the service's work themselves, on its database and with its master keys.
 
 import { type Config, loadConfig } from '../../server/config/config.ts'
-import { createPool } from '../../server/store/db.ts'
-import { Sealer } from '../../server/store/sealing.ts'
+import { createPool } from '../../server/store/connection/db.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { namingDatabase } from './database-failure.ts'
 
 export interface ServiceDatabase {

@@ -6,8 +6,8 @@ import {
   type KeyringDeps,
   rotateSigningKey,
   TOKEN_KEYS,
-} from '../../server/operations/parts/keyring.ts'
-import { adoptWebhookKey, rotateWebhookKey } from '../../server/operations/webhook-keys.ts'
+} from '../../server/operations/access/keyring.ts'
+import { adoptWebhookKey, rotateWebhookKey } from '../../server/operations/access/webhook-keys.ts'
 import { UsageError } from '../run.ts'
 import { keyringDepsOf } from './keyring-deps.ts'
 import { onServiceDatabase } from './service-database.ts'

@@ -1,8 +1,8 @@
 // Opens one connection the way a callback would, through the same guarded connector, and closes it
 // without a byte of HTTP: whether an address can be reached from here, and if not, why.
 
-import type { Outcome } from '../../server/core/delivery.ts'
-import type { TargetPolicy } from '../../server/core/network-rules.ts'
+import type { Outcome } from '../../server/core/delivery/delivery.ts'
+import type { TargetPolicy } from '../../server/core/network/network-rules.ts'
 import {
   ConnectFailure,
   createGuardedConnector,

@@ -3,19 +3,19 @@
 
 import { readFileSync } from 'node:fs'
 import { parseMasterKeys } from '../../server/config/parsers.ts'
-import { AuditChecker, type KnownHead } from '../../server/core/audit-check.ts'
-import type { AuditResult } from '../../server/core/audit-finding.ts'
-import { CELL_MAX, FIRST_CELL, parseCell } from '../../server/core/cell.ts'
-import { addressOfCell } from '../../server/core/database-url.ts'
-import type { SealKeys } from '../../server/core/seal-signature.ts'
-import { readSetting, type Setting } from '../../server/core/setting.ts'
+import { CELL_MAX, FIRST_CELL, parseCell } from '../../server/core/network/cell.ts'
+import { addressOfCell } from '../../server/core/network/database-url.ts'
+import { readSetting, type Setting } from '../../server/core/plain/setting.ts'
+import { AuditChecker, type KnownHead } from '../../server/core/proofs/audit-check.ts'
+import type { AuditResult } from '../../server/core/proofs/audit-finding.ts'
+import type { SealKeys } from '../../server/core/proofs/seal-signature.ts'
 import {
   checkDatabaseAudit,
   readDatabaseSealKeys,
   readUnprovenSealKeys,
-} from '../../server/operations/verify-audit.ts'
-import { createPool } from '../../server/store/db.ts'
-import { Sealer } from '../../server/store/sealing.ts'
+} from '../../server/operations/proofs/verify-audit.ts'
+import { createPool } from '../../server/store/connection/db.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { UsageError } from '../run.ts'
 import { namingDatabase } from './database-failure.ts'
 

@@ -4,8 +4,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { checkDatabase } from '../../server/store/check-database.ts'
-import { isDatabaseAway } from '../../server/store/db.ts'
+import { isDatabaseAway } from '../../server/store/connection/db.ts'
+import { checkDatabase } from '../../server/store/schema/check-database.ts'
 import { plural } from '../terminal.ts'
 import { DatabaseFailure, remedyOf } from './database-failure.ts'
 import { reasonOf } from './reason.ts'

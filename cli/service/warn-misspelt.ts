@@ -1,7 +1,7 @@
 // One warning at the start of the commands that run the service. Not a fault: other programs may use such names.
 
 import type { Logger } from 'pino'
-import type { Environment } from '../../server/core/setting.ts'
+import type { Environment } from '../../server/core/plain/setting.ts'
 import { findMisspelt } from './misspelt.ts'
 
 export function warnOfMisspelt(env: Environment, logger: Logger): void {

@@ -3,11 +3,11 @@
 // import what they need of config/ from here.
 
 import { readFileSync } from 'node:fs'
-import { parseBaseUrl } from '../core/base-url.ts'
-import { checkCallbackUrl } from '../core/callback-url.ts'
-import { CELL_MAX, FIRST_CELL, parseCell } from '../core/cell.ts'
-import { addressOfCell, parseDatabaseUrl } from '../core/database-url.ts'
-import type { TargetPolicy } from '../core/network-rules.ts'
+import { parseBaseUrl } from '../core/network/base-url.ts'
+import { checkCallbackUrl } from '../core/network/callback-url.ts'
+import { CELL_MAX, FIRST_CELL, parseCell } from '../core/network/cell.ts'
+import { addressOfCell, parseDatabaseUrl } from '../core/network/database-url.ts'
+import type { TargetPolicy } from '../core/network/network-rules.ts'
 import {
   ConfigError,
   type Environment,
@@ -17,8 +17,8 @@ import {
   readSetting,
   type Setting,
   tryRead,
-} from '../core/setting.ts'
-import { checkSharedKey } from '../core/shared-key.ts'
+} from '../core/plain/setting.ts'
+import { checkSharedKey } from '../core/signatures/shared-key.ts'
 import { type NatsSettings, readNats } from './nats-settings.ts'
 import {
   parseCidrs,
@@ -35,7 +35,7 @@ import {
 } from './security-contact.ts'
 import { SETTINGS, type SettingName } from './settings.ts'
 
-export { ConfigError, type Environment, type Mode } from '../core/setting.ts'
+export { ConfigError, type Environment, type Mode } from '../core/plain/setting.ts'
 export type { NatsSettings } from './nats-settings.ts'
 export { SETTINGS } from './settings.ts'
 

@@ -1,6 +1,6 @@
 // What texts of settings may be: each parser returns a value, or undefined for what it does not take.
 
-import { parseNetworks } from '../core/network-rules.ts'
+import { parseNetworks } from '../core/network/network-rules.ts'
 
 export function parseInteger(text: string, min: number, max: number): number | undefined {
   if (!/^\d{1,9}$/.test(text)) return undefined

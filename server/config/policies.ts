@@ -1,10 +1,10 @@
 // Every span of the delivery clock that PAYBELL_TIME_SCALE divides: values that never change, and the one
 // holder in which the sandbox replaces them all. A part asks the holder whenever it decides and keeps no value.
 
-import { DAY_MS, type RetryPolicy, retryPolicy } from '../core/backoff.ts'
-import { type CircuitPolicy, circuitPolicy } from '../core/circuit.ts'
-import { KEY_OVERLAP_MS } from '../core/endpoint.ts'
-import { clientNoticePolicy, type NoticePolicy, noticePolicy } from '../core/notice.ts'
+import { DAY_MS, type RetryPolicy, retryPolicy } from '../core/delivery/backoff.ts'
+import { type CircuitPolicy, circuitPolicy } from '../core/delivery/circuit.ts'
+import { KEY_OVERLAP_MS } from '../core/delivery/endpoint.ts'
+import { clientNoticePolicy, type NoticePolicy, noticePolicy } from '../core/delivery/notice.ts'
 import type { Config } from './config.ts'
 
 export interface Policies {

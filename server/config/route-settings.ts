@@ -1,6 +1,6 @@
 // The settings that `paybell route` has besides those that it shares with the service. docs/scaling.md shows them.
 
-import type { Setting } from '../core/setting.ts'
+import type { Setting } from '../core/plain/setting.ts'
 
 export const ROUTE_SETTINGS = [
   {

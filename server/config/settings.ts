@@ -1,7 +1,7 @@
 // The table of settings: a row for each, with its default and a sentence. `.env.example` and
 // docs/configuration.md show it; tests hold them to it.
 
-import type { Setting } from '../core/setting.ts'
+import type { Setting } from '../core/plain/setting.ts'
 
 export const SETTINGS = [
   { name: 'HOST', fallback: '127.0.0.1', about: 'Address to listen on.' },

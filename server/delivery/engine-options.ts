@@ -1,11 +1,11 @@
 // The numbers that the engine runs with in operation, and why they are what they are. Tests and the simulator
 // choose their own.
 
-import type { LeasePolicy } from '../core/lease.ts'
-import { CHANGE_WATCH_LIMITS } from './change-watch.ts'
-import { DUE_READER_LIMITS, type DueReaderLimits } from './due-reader.ts'
+import type { LeasePolicy } from '../core/delivery/lease.ts'
+import { RECORDER_LIMITS } from './attempts/recorder.ts'
 import type { EngineOptions } from './engine.ts'
-import { RECORDER_LIMITS } from './recorder.ts'
+import { CHANGE_WATCH_LIMITS } from './owing/change-watch.ts'
+import { DUE_READER_LIMITS, type DueReaderLimits } from './owing/due-reader.ts'
 
 /** Attempts in flight at endpoints that answer; one endpoint gets an eighth of them. */
 export const SLOTS = 512

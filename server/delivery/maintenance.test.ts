@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, testEnvironment } from '../../test/support/engine-parts.ts'
-import { NIL_UUID } from '../core/uuid.ts'
-import type { ExhaustedPage, ParkedPage } from '../store/parked.ts'
-import { Lane } from './lane.ts'
+import { NIL_UUID } from '../core/plain/uuid.ts'
+import type { ExhaustedPage, ParkedPage } from '../store/owed/parked.ts'
+import { Lane } from './lanes/lane.ts'
 import { Maintenance, type MaintenanceParts } from './maintenance.ts'
 
 /** The maintenance of two lanes that are down, over a store that answers for each as the test says. */

@@ -1,12 +1,12 @@
 // The engine's maintenance: ends what is past its deadline in lanes that are down, and disables endpoints that only fail.
 // A lane that fails, because it has too much parked or for any other reason, keeps none of the others waiting.
 
-import { NIL_UUID } from '../core/uuid.ts'
-import type { LaneKey } from '../store/parked.ts'
-import type { EngineEnvironment } from './environment.ts'
-import type { Lane } from './lane.ts'
-import type { Lanes } from './lanes.ts'
-import type { Shards } from './shards.ts'
+import { NIL_UUID } from '../core/plain/uuid.ts'
+import type { LaneKey } from '../store/owed/parked.ts'
+import type { Lane } from './lanes/lane.ts'
+import type { Lanes } from './lanes/lanes.ts'
+import type { Shards } from './leases/shards.ts'
+import type { EngineEnvironment } from './seams/environment.ts'
 
 export interface MaintenanceParts {
   lanes: Lanes

@@ -1,7 +1,7 @@
 // The engine as the one who is woken. After a lost connection it reads everything that it may have missed.
 
-import type { Clock } from '../core/clock.ts'
-import type { Sleeper } from '../store/wake-ups.ts'
+import type { Clock } from '../core/plain/clock.ts'
+import type { Sleeper } from '../store/owed/wake-ups.ts'
 import type { Engine } from './engine.ts'
 
 export function sleeperOf(engine: Engine, clock: Pick<Clock, 'nowMs'>): Sleeper {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { findDurabilityFaults } from '../store/durability.ts'
+import { findDurabilityFaults } from '../store/schema/durability.ts'
 import { parsePasswd } from './run-as.ts'
 import { connectionUrl, serverArguments, sharedBuffersMb } from './server-settings.ts'
 import { pauseBeforeMs } from './supervisor.ts'

@@ -1,10 +1,10 @@
 // The ports that the process listens on: one for everything, or a second one for the operator's side.
 
-import { describeListenFailure } from './listen-failure.ts'
+import type { App } from './basics/typed.ts'
 import type { RouteEntry } from './route-table.ts'
+import type { ServerDeps, Surface } from './routes/server-deps.ts'
 import { buildServer } from './server.ts'
-import type { ServerDeps, Surface } from './server-deps.ts'
-import type { App } from './typed.ts'
+import { describeListenFailure } from './sockets/listen-failure.ts'
 
 /** Connections that are still open then are cut off. */
 const CLOSE_MS_MAX = 10_000

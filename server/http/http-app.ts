@@ -3,14 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { LogController } from 'fastify'
-import { answerClientError, answerConnect } from './client-errors.ts'
-import { closeSocketsAfterAnswers } from './closing-sockets.ts'
-import { sendFailure } from './failures.ts'
-import { refusalLevel } from './request-log.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
-import { compileOnFirstUse } from './serializers.ts'
-import type { ServerDeps } from './server-deps.ts'
-import type { App, TypeBoxProvider } from './typed.ts'
+import { answerClientError, answerConnect } from './answers/client-errors.ts'
+import { sendFailure } from './answers/failures.ts'
+import { SECURITY_HEADERS } from './answers/security-headers.ts'
+import { compileOnFirstUse } from './answers/serializers.ts'
+import type { App, TypeBoxProvider } from './basics/typed.ts'
+import type { ServerDeps } from './routes/server-deps.ts'
+import { closeSocketsAfterAnswers } from './sockets/closing-sockets.ts'
+import { refusalLevel } from './watching/request-log.ts'
 
 const HEADER_BYTES_MAX = 16 * 1_024
 const BODY_BYTES_MAX = 64 * 1_024

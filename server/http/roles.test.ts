@@ -13,9 +13,9 @@ import {
   type TestClient,
   type TestServer,
 } from '../../test/support/injected-server.ts'
-import type { Role } from '../core/operator.ts'
-import { createOperatorKey } from '../operations/create-operator-key.ts'
-import { revokeOperatorKey } from '../operations/revoke-operator-key.ts'
+import type { Role } from '../core/plain/operator.ts'
+import { createOperatorKey } from '../operations/access/create-operator-key.ts'
+import { revokeOperatorKey } from '../operations/access/revoke-operator-key.ts'
 import type { RouteEntry } from './route-table.ts'
 
 const CREDENTIALS = [

@@ -2,7 +2,7 @@
 // forgotten.
 
 import type { FastifyInstance } from 'fastify'
-import type { Role } from '../core/operator.ts'
+import type { Role } from '../core/plain/operator.ts'
 
 export interface RouteEntry {
   method: string

@@ -2,7 +2,7 @@
 // and lets `DELETE /v1/webhooks/list` fall through to `/v1/webhooks/:id`: both are 405 here.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/plain/errors.ts'
 
 interface Pattern {
   matches: RegExp

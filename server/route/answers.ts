@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { ServiceError } from '../core/errors.ts'
-import { lingerAfterAnswer } from '../http/lingering-close.ts'
-import { PROBLEMS, problemHeaders, toProblem } from '../http/problems.ts'
-import { SECURITY_HEADERS } from '../http/security-headers.ts'
+import type { ServiceError } from '../core/plain/errors.ts'
+import { SECURITY_HEADERS } from '../http/answers/security-headers.ts'
+import { PROBLEMS, problemHeaders, toProblem } from '../http/basics/problems.ts'
+import { lingerAfterAnswer } from '../http/sockets/lingering-close.ts'
 
 export function sendJson(
   response: ServerResponse,

@@ -1,11 +1,11 @@
 // What a request shows about where it belongs. Nothing of it is verified: it only chooses the cell that verifies.
 
 import type { IncomingMessage } from 'node:http'
-import { CELL_HEADER, parseCell } from '../core/cell.ts'
-import type { CellDirectory } from '../core/cell-directory.ts'
-import { ServiceError } from '../core/errors.ts'
-import { TOKEN_BYTES_MAX } from '../core/token.ts'
-import { isUuid } from '../core/uuid.ts'
+import { CELL_HEADER, parseCell } from '../core/network/cell.ts'
+import type { CellDirectory } from '../core/network/cell-directory.ts'
+import { ServiceError } from '../core/plain/errors.ts'
+import { isUuid } from '../core/plain/uuid.ts'
+import { TOKEN_BYTES_MAX } from '../core/proofs/token.ts'
 import { sessionCells } from './console-cookies.ts'
 import type { Asked } from './destination.ts'
 import type { KnownCells } from './known-cells.ts'

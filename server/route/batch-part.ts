@@ -2,8 +2,8 @@
 
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import type { ServiceError } from '../core/errors.ts'
-import type { Problem } from '../http/problems.ts'
+import type { ServiceError } from '../core/plain/errors.ts'
+import type { Problem } from '../http/basics/problems.ts'
 import { readLines } from './lines.ts'
 import { type CellAnswer, CellFailure, readAnswer } from './routed-cell.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CellDirectory } from '../core/cell-directory.ts'
+import { CellDirectory } from '../core/network/cell-directory.ts'
 import { type Asked, destinationOf } from './destination.ts'
 
 const IN_ZERO = '019a8f6e-1c2d-7a3b-9000-5e6f70819204'

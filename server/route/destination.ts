@@ -2,9 +2,9 @@
 // names. Pure. Nothing is verified here: the cell that gets the request does that, and one that shows nothing of use
 // goes to the first cell, which refuses it as it would without a route.
 
-import type { CellDirectory } from '../core/cell-directory.ts'
-import { DOCUMENTS_PATH, parseLink } from '../core/document-link.ts'
-import { isUuid } from '../core/uuid.ts'
+import type { CellDirectory } from '../core/network/cell-directory.ts'
+import { DOCUMENTS_PATH, parseLink } from '../core/payments/document-link.ts'
+import { isUuid } from '../core/plain/uuid.ts'
 
 export interface Asked {
   method: string

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
-import { CELL_HEADER } from '../core/cell.ts'
+import { CELL_HEADER } from '../core/network/cell.ts'
 import { cookieFor, setCookieFrom } from './console-cookies.ts'
 
 const HOP_BY_HOP = new Set([

@@ -2,9 +2,14 @@
 // shows that something has moved; the last good entry of a cell that is away stays in use until it is back.
 
 import { compactVerify, importJWK, type JWK } from 'jose'
-import { BoundedMap } from '../core/bounded-map.ts'
-import { CellDirectory, type CellEntry, ENTRY_TYPE, parseEntry } from '../core/cell-directory.ts'
-import { readKeyId, TOKEN_ALGORITHM } from '../core/token.ts'
+import {
+  CellDirectory,
+  type CellEntry,
+  ENTRY_TYPE,
+  parseEntry,
+} from '../core/network/cell-directory.ts'
+import { BoundedMap } from '../core/plain/bounded-map.ts'
+import { readKeyId, TOKEN_ALGORITHM } from '../core/proofs/token.ts'
 import type { CellAddress } from './route-config.ts'
 import { type CellLimits, RoutedCell, readAnswer } from './routed-cell.ts'
 

@@ -1,10 +1,10 @@
 // The operator's lists over all cells. A cell that is away is named in `cellsAway`; a cell that refuses the request
 // refuses it for all, because keys and filters are the same for each.
 
-import type { CellDirectory } from '../core/cell-directory.ts'
-import { ServiceError } from '../core/errors.ts'
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, pageCount } from '../core/numbered-pages.ts'
-import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX } from '../core/opaque-cursors.ts'
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, pageCount } from '../core/asking/numbered-pages.ts'
+import { CURSOR_LIMIT_DEFAULT, CURSOR_LIMIT_MAX } from '../core/asking/opaque-cursors.ts'
+import type { CellDirectory } from '../core/network/cell-directory.ts'
+import { ServiceError } from '../core/plain/errors.ts'
 import type { ListName } from './destination.ts'
 import { parseAnswer } from './exact-answer.ts'
 import {

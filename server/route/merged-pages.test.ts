@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { toCursor } from '../core/opaque-cursors.ts'
-import { uuidAt } from '../core/uuid.ts'
+import { toCursor } from '../core/asking/opaque-cursors.ts'
+import { uuidAt } from '../core/plain/uuid.ts'
 import { parseAnswer } from './exact-answer.ts'
 import {
   byId,

@@ -1,8 +1,8 @@
 // Lists of several cells as one. Pure. Each cell's items stay in its own order; which cell's comes next is decided by
 // id, because ids rise with time in all cells. Every item says its cell.
 
-import { parseCursor, refuseCursor, toCursor } from '../core/opaque-cursors.ts'
-import { CANONICAL_UUID } from '../core/uuid.ts'
+import { parseCursor, refuseCursor, toCursor } from '../core/asking/opaque-cursors.ts'
+import { CANONICAL_UUID } from '../core/plain/uuid.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 

@@ -2,10 +2,10 @@
 // them, because it does not know at which port of the route it is asked.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ServiceError } from '../core/errors.ts'
-import { GuidePages } from '../http/guides/guide-pages.ts'
-import { HTML_PAGE_HEADERS } from '../http/html-page.ts'
-import { SECURITY_HEADERS } from '../http/security-headers.ts'
+import { ServiceError } from '../core/plain/errors.ts'
+import { SECURITY_HEADERS } from '../http/answers/security-headers.ts'
+import { GuidePages } from '../http/pages/guide-pages.ts'
+import { HTML_PAGE_HEADERS } from '../http/pages/html-page.ts'
 
 const NAME = /^\/guides\/([\w-]*)$/
 

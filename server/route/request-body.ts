@@ -4,7 +4,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/plain/errors.ts'
 import type { WaitingBodies } from './waiting-bodies.ts'
 
 /** What is read before a slot is taken. */

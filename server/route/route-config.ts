@@ -4,15 +4,15 @@
 import { SETTINGS } from '../config/config.ts'
 import { parseCidrs, parseInteger } from '../config/parsers.ts'
 import { ROUTE_SETTINGS } from '../config/route-settings.ts'
-import { parseBaseUrl } from '../core/base-url.ts'
-import { parseCell } from '../core/cell.ts'
+import { parseBaseUrl } from '../core/network/base-url.ts'
+import { parseCell } from '../core/network/cell.ts'
 import {
   ConfigError,
   type Environment,
   type ReadFile,
   readSetting,
   type Setting,
-} from '../core/setting.ts'
+} from '../core/plain/setting.ts'
 
 /** What the service has, too, and means the same here. */
 const SHARED = [

@@ -3,7 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/plain/errors.ts'
 import { FairShares } from './fair-shares.ts'
 import type { CellAddress } from './route-config.ts'
 

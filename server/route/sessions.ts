@@ -2,11 +2,11 @@
 // each cell is a cookie of its own (console-cookies.ts). With an operator port, of the route or of the cells, operators
 // sign in there and clients at the public one, as they do without a route.
 
-import type { CellDirectory } from '../core/cell-directory.ts'
-import { ServiceError } from '../core/errors.ts'
-import { parseJson } from '../core/exact-json.ts'
-import { isUuid } from '../core/uuid.ts'
-import type { Surface } from '../http/server-deps.ts'
+import type { CellDirectory } from '../core/network/cell-directory.ts'
+import { ServiceError } from '../core/plain/errors.ts'
+import { parseJson } from '../core/plain/exact-json.ts'
+import { isUuid } from '../core/plain/uuid.ts'
+import type { Surface } from '../http/routes/server-deps.ts'
 import { answerHeaders } from './forwarded-headers.ts'
 import type { KnownCells } from './known-cells.ts'
 import {

@@ -2,7 +2,7 @@
 // Where it is reached, the one that has waited longest is given up, of this address or of the one with the most: a body
 // that is on its way arrives in milliseconds, so that honest callers at the same address still get through.
 
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/plain/errors.ts'
 
 interface WaitingLimits {
   max: number

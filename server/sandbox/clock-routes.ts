@@ -1,11 +1,11 @@
 // /sandbox/clock: the speed of the delivery clock. Only in the sandbox, where a delivery's run of 7 days may
 // be over in a minute.
 
-import { authenticateOperator } from '../http/authenticate.ts'
-import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
-import { Type } from '../http/type.ts'
-import type { App, Routes } from '../http/typed.ts'
-import type { OperatorKeys } from '../operations/parts/live-operator-keys.ts'
+import { Type } from '../http/basics/type.ts'
+import type { App, Routes } from '../http/basics/typed.ts'
+import { authenticateOperator } from '../http/requests/authenticate.ts'
+import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas/schemas.ts'
+import type { OperatorKeys } from '../operations/access/live-operator-keys.ts'
 
 /** The policies that the delivery clock divides (config/policies). */
 export interface TimeScale {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hmacHex, toSigningKey } from '../core/signature.ts'
+import { hmacHex, toSigningKey } from '../core/signatures/signature.ts'
 import {
   DEFAULT_SCRIPT,
   DemoReceivers,

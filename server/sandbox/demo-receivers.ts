@@ -2,8 +2,8 @@
 // requests. In memory, with limits on names, requests per name and bytes per request.
 
 import { timingSafeEqual } from 'node:crypto'
-import { BoundedMap } from '../core/bounded-map.ts'
-import { hmacHex, toSigningKey } from '../core/signature.ts'
+import { BoundedMap } from '../core/plain/bounded-map.ts'
+import { hmacHex, toSigningKey } from '../core/signatures/signature.ts'
 
 export interface ReceiverScript {
   /** Statuses in order; the last one repeats. */

@@ -2,16 +2,21 @@
 // POST needs no credential, as for any receiver; writing the script and reading requests needs an operator key.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { CALLBACK_URL_CHARACTERS_MAX } from '../core/callback-url.ts'
-import type { Clock } from '../core/clock.ts'
-import { PAYMENT_BODY_BYTES_MAX } from '../core/payment.ts'
-import { SHARED_KEY_CHARACTERS_MAX } from '../core/shared-key.ts'
-import { authenticateOperator } from '../http/authenticate.ts'
-import { BODY_PROBLEMS, EMPTY_BODY, OPERATOR_PROBLEMS, problemResponses } from '../http/schemas.ts'
-import { Type } from '../http/type.ts'
-import type { App, Routes } from '../http/typed.ts'
-import type { OperatorKeys } from '../operations/parts/live-operator-keys.ts'
-import { notFound } from '../operations/parts/service-errors.ts'
+import { CALLBACK_URL_CHARACTERS_MAX } from '../core/network/callback-url.ts'
+import { PAYMENT_BODY_BYTES_MAX } from '../core/payments/payment.ts'
+import type { Clock } from '../core/plain/clock.ts'
+import { SHARED_KEY_CHARACTERS_MAX } from '../core/signatures/shared-key.ts'
+import { Type } from '../http/basics/type.ts'
+import type { App, Routes } from '../http/basics/typed.ts'
+import { authenticateOperator } from '../http/requests/authenticate.ts'
+import {
+  BODY_PROBLEMS,
+  EMPTY_BODY,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+} from '../http/schemas/schemas.ts'
+import type { OperatorKeys } from '../operations/access/live-operator-keys.ts'
+import { notFound } from '../operations/shared/service-errors.ts'
 import type { DemoReceivers } from './demo-receivers.ts'
 
 const URL_PATTERN = '/sandbox/receiver/:name'

@@ -2,15 +2,15 @@
 // changed, and whose receiver failed twice before it accepted. The client whose credentials newcomers get is
 // never touched.
 
-import { checkCallbackUrl } from '../core/callback-url.ts'
-import type { PaymentWrite } from '../core/payment.ts'
-import { onboardClient } from '../operations/onboard-client.ts'
-import { openAccount } from '../operations/open-account.ts'
-import { AccountDirectory } from '../operations/parts/account-directory.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
-import { saveEndpoint } from '../operations/parts/save-endpoint.ts'
-import { acceptPayments } from '../operations/record-payments.ts'
+import { checkCallbackUrl } from '../core/network/callback-url.ts'
+import type { PaymentWrite } from '../core/payments/payment.ts'
+import { recordingOn } from '../operations/accepting/postgres-payment-store.ts'
+import { acceptPayments } from '../operations/accepting/record-payments.ts'
+import { AccountDirectory } from '../operations/access/account-directory.ts'
+import { onboardClient } from '../operations/clients/onboard-client.ts'
+import { openAccount } from '../operations/clients/open-account.ts'
+import { saveEndpoint } from '../operations/endpoints/save-endpoint.ts'
+import type { Deps } from '../operations/shared/deps.ts'
 import { DEFAULT_SCRIPT, type DemoReceivers } from './demo-receivers.ts'
 
 const RECEIVER = 'demo'

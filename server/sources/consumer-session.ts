@@ -4,9 +4,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { JetStreamError, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { ServiceError } from '../core/errors.ts'
-import { isPoison, type PaymentMessage, readPaymentMessage } from '../core/payment-message.ts'
-import { toServiceError } from '../operations/parts/service-errors.ts'
+import {
+  isPoison,
+  type PaymentMessage,
+  readPaymentMessage,
+} from '../core/payments/payment-message.ts'
+import type { ServiceError } from '../core/plain/errors.ts'
+import { toServiceError } from '../operations/shared/service-errors.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { InHand, MESSAGE_BYTES_MAX } from './in-hand.ts'
 import type { PullConsumer } from './nats-connection.ts'

@@ -4,7 +4,7 @@
 import { JetStreamApiError, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import type { NatsSettings } from '../config/config.ts'
-import type { ServiceError } from '../core/errors.ts'
+import type { ServiceError } from '../core/plain/errors.ts'
 
 const DEAD_SUBJECT = 'paybell.dead'
 /** Made when no stream of the operator has the subject. */

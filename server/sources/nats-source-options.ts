@@ -1,7 +1,7 @@
 // The options of a NATS source: where to read, where to submit changes, and the right to consume.
 
 import type { NatsSettings } from '../config/config.ts'
-import type { PaymentGatherer } from '../operations/parts/payment-gatherer.ts'
+import type { PaymentGatherer } from '../operations/accepting/payment-gatherer.ts'
 
 export interface SourceLog {
   info(fields: object, message: string): void

@@ -1,7 +1,7 @@
 // Payment changes out of a NATS JetStream stream. A message is acknowledged only when its change is on
 // disk, or when it is stored as a dead letter. Changes of one payment are applied in stream order, also
 // across restarts and take-overs:
-//   - one process consumes at a time, by a lease (store/consumer-lease.ts), so that no two apply messages of one
+//   - one process consumes at a time, by a lease (store/connection/consumer-lease.ts), so that no two apply messages of one
 //     payment at once. One that has lost its lease without knowing pulls, records and acknowledges nothing by its own
 //     clock, and what it has sent already is refused by the database;
 //   - a payment's next message is submitted only when the server has confirmed the ack of the one
@@ -14,7 +14,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { ServiceError } from '../core/errors.ts'
+import { ServiceError } from '../core/plain/errors.ts'
 import { ConsumerSession } from './consumer-session.ts'
 import { IN_HAND_MAX } from './in-hand.ts'
 import { connectToNats, openConsumer } from './nats-connection.ts'

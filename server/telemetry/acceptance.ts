@@ -1,18 +1,15 @@
 // Telemetry of accepting payment changes: each transaction is counted and traced, and each event gets one
-// line in the log. The accepting itself is operations/record-payments.
+// line in the log. The accepting itself is operations/accepting/record-payments.
 
 import type { Logger } from 'pino'
-import type { EventKind } from '../core/payment.ts'
-import type { AccountDirectory } from '../operations/parts/account-directory.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import type { ClientMoves } from '../operations/parts/move-checks.ts'
+import type { EventKind } from '../core/payments/payment.ts'
 import {
   GATHERER_LIMITS,
   PaymentGatherer,
   type Submitter,
-} from '../operations/parts/payment-gatherer.ts'
-import { type HoldLimits, holdLimits } from '../operations/parts/payment-holds.ts'
-import { recordingOn } from '../operations/parts/postgres-payment-store.ts'
+} from '../operations/accepting/payment-gatherer.ts'
+import { type HoldLimits, holdLimits } from '../operations/accepting/payment-holds.ts'
+import { recordingOn } from '../operations/accepting/postgres-payment-store.ts'
 import {
   acceptPayments,
   type Locking,
@@ -20,7 +17,10 @@ import {
   type RecordedChanges,
   type RecordingDeps,
   type RecordResult,
-} from '../operations/record-payments.ts'
+} from '../operations/accepting/record-payments.ts'
+import type { AccountDirectory } from '../operations/access/account-directory.ts'
+import type { ClientMoves } from '../operations/access/move-checks.ts'
+import type { Deps } from '../operations/shared/deps.ts'
 import type { LiveStream } from './live-stream.ts'
 import type { Metrics } from './metrics.ts'
 import type { Tracing } from './tracing.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { HandClock } from '../../test/support/injected-server.ts'
-import { readAttemptSteps } from '../store/stats.ts'
+import { readAttemptSteps } from '../store/history/stats.ts'
 import { AttemptCounter } from './attempt-counter.ts'
 
 const { pool } = await cloneDatabase()

@@ -2,11 +2,11 @@
 // never per attempt. What could not be written is written the next time.
 
 import type { Pool } from 'pg'
-import type { Clock } from '../core/clock.ts'
-import { DURATION_BUCKETS, durationBucket } from '../core/health.ts'
-import { RecurringTask } from '../core/recurring-task.ts'
-import { setUnheldTimer } from '../operations/parts/timers.ts'
-import { type AttemptStep, saveAttemptSteps, sumUpFinalCounts } from '../store/stats.ts'
+import { DURATION_BUCKETS, durationBucket } from '../core/delivery/health.ts'
+import type { Clock } from '../core/plain/clock.ts'
+import { RecurringTask } from '../core/plain/recurring-task.ts'
+import { setUnheldTimer } from '../operations/shared/timers.ts'
+import { type AttemptStep, saveAttemptSteps, sumUpFinalCounts } from '../store/history/stats.ts'
 
 const STEP_SECONDS = [60, 900, 3_600] as const
 

@@ -1,8 +1,8 @@
 // Reports the engine's attempts: to the log, to the live stream, to the metrics.
 
-import { outcomeCode } from '../core/delivery.ts'
-import type { DeliveryStore } from '../delivery/delivery-store.ts'
-import type { AttemptReport } from '../delivery/environment.ts'
+import { outcomeCode } from '../core/delivery/delivery.ts'
+import type { DeliveryStore } from '../delivery/seams/delivery-store.ts'
+import type { AttemptReport } from '../delivery/seams/environment.ts'
 import type { AttemptedEvent } from './live-events.ts'
 import type { Metrics } from './metrics.ts'
 

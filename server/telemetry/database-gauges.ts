@@ -2,9 +2,9 @@
 // many ask, within two seconds, and absent while the database is away.
 
 import type { Pool } from 'pg'
-import type { Clock } from '../core/clock.ts'
-import { Remembered } from '../core/remembered.ts'
-import { type DatabaseGauges, readDatabaseGauges } from '../store/service-figures.ts'
+import type { Clock } from '../core/plain/clock.ts'
+import { Remembered } from '../core/plain/remembered.ts'
+import { type DatabaseGauges, readDatabaseGauges } from '../store/history/service-figures.ts'
 
 const KEPT_MS = 5_000
 const ANSWER_MS_MAX = 2_000

@@ -2,9 +2,9 @@
 // database, which are the same from every process.
 
 import { Gauge, type Registry } from '@prometheus-io/client'
-import { DELIVERY_STATES } from '../core/delivery.ts'
-import { ENDPOINT_STATUSES } from '../core/endpoint.ts'
-import type { DatabaseGauges } from '../store/service-figures.ts'
+import { DELIVERY_STATES } from '../core/delivery/delivery.ts'
+import { ENDPOINT_STATUSES } from '../core/delivery/endpoint.ts'
+import type { DatabaseGauges } from '../store/history/service-figures.ts'
 
 /** Where the figures come from. */
 export interface GaugeSources {

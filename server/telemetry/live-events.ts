@@ -1,7 +1,7 @@
 // The events of the live stream, as its readers get them.
 
 import { type Static, Type } from 'typebox'
-import { EVENT_KINDS } from '../core/payment.ts'
+import { EVENT_KINDS } from '../core/payments/payment.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
 const Instant = Type.String({ format: 'date-time' })

@@ -15,9 +15,9 @@ import {
   serveHttp,
 } from '../../test/support/injected-server.ts'
 import { sized } from '../../test/support/size.ts'
-import { EVENT_KINDS } from '../core/payment.ts'
-import { UuidMaker } from '../core/uuid.ts'
-import type { AttemptReport } from '../delivery/environment.ts'
+import { EVENT_KINDS } from '../core/payments/payment.ts'
+import { UuidMaker } from '../core/plain/uuid.ts'
+import type { AttemptReport } from '../delivery/seams/environment.ts'
 import { buildServer } from '../http/server.ts'
 import { DatabaseGaugeReader } from './database-gauges.ts'
 import type { GaugeSources } from './gauges.ts'

@@ -2,10 +2,10 @@
 // asks. Labels take only values from short lists: never an id, never an address.
 
 import { Counter, collectDefaultMetrics, Histogram, Registry } from '@prometheus-io/client'
-import { type Outcome, outcomeCode } from '../core/delivery.ts'
-import { EVENT_KINDS, type EventKind } from '../core/payment.ts'
-import { uuidTimeMs } from '../core/uuid.ts'
-import type { AttemptReport } from '../delivery/environment.ts'
+import { type Outcome, outcomeCode } from '../core/delivery/delivery.ts'
+import { EVENT_KINDS, type EventKind } from '../core/payments/payment.ts'
+import { uuidTimeMs } from '../core/plain/uuid.ts'
+import type { AttemptReport } from '../delivery/seams/environment.ts'
 import { addGauges, type GaugeSources } from './gauges.ts'
 
 export interface AnsweredRequest {

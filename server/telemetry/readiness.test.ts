@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { storeClient } from '../../test/support/stored-deliveries.ts'
-import { createPool } from '../store/db.ts'
-import { readOnlyError } from '../store/read-only.ts'
-import { Sealer } from '../store/sealing.ts'
+import { createPool } from '../store/connection/db.ts'
+import { readOnlyError } from '../store/connection/read-only.ts'
+import { Sealer } from '../store/secrets/sealing.ts'
 import { Readiness } from './readiness.ts'
 
 const sealer = new Sealer([randomBytes(32)])

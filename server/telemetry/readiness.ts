@@ -1,11 +1,11 @@
 // Whether the service can work now, and if not, the reasons in plain words.
 
 import type { Pool } from 'pg'
-import { Remembered } from '../core/remembered.ts'
-import { isDatabaseAway } from '../store/db.ts'
-import { countSecretsByMasterKey } from '../store/master-keys.ts'
-import { isReadOnlyError } from '../store/read-only.ts'
-import type { Sealer } from '../store/sealing.ts'
+import { Remembered } from '../core/plain/remembered.ts'
+import { isDatabaseAway } from '../store/connection/db.ts'
+import { isReadOnlyError } from '../store/connection/read-only.ts'
+import { countSecretsByMasterKey } from '../store/secrets/master-keys.ts'
+import type { Sealer } from '../store/secrets/sealing.ts'
 
 /** What the process knows of itself. */
 export interface ReadinessFacts {

@@ -17,12 +17,12 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { Pool } from 'pg'
-import type { AttemptResult, CallbackRequest } from '../core/callback-request.ts'
-import type { Clock } from '../core/clock.ts'
-import { isSuccess, outcomeCode } from '../core/delivery.ts'
-import type { HandedOff } from '../core/queued-delivery.ts'
-import { Remembered } from '../core/remembered.ts'
-import { readEventTrace, saveEventTraces } from '../store/event-traces.ts'
+import type { AttemptResult, CallbackRequest } from '../core/delivery/callback-request.ts'
+import { isSuccess, outcomeCode } from '../core/delivery/delivery.ts'
+import type { HandedOff } from '../core/delivery/queued-delivery.ts'
+import type { Clock } from '../core/plain/clock.ts'
+import { Remembered } from '../core/plain/remembered.ts'
+import { readEventTrace, saveEventTraces } from '../store/payments/event-traces.ts'
 
 export interface TracingDeps {
   pool: Pool

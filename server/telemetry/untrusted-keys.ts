@@ -2,7 +2,7 @@
 // them there or altered them, or an upgrade has left a retired one that nothing proves. In the log when it is found,
 // and as a gauge for as long as it is so.
 
-import type { KeyTable } from '../store/signing-keys.ts'
+import type { KeyTable } from '../store/secrets/signing-keys.ts'
 
 interface Log {
   error(details: object, message: string): void

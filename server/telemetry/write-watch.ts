@@ -2,8 +2,8 @@
 // refuses every row. The evidence is payments, since they need room on the disk, and leases, which are written
 // every few seconds. A process that is taken out of service gets no more payments: then a probe replaces them.
 
-import type { DeliveryStore } from '../delivery/delivery-store.ts'
-import { findWriteRefusal } from '../store/write-refusals.ts'
+import type { DeliveryStore } from '../delivery/seams/delivery-store.ts'
+import { findWriteRefusal } from '../store/connection/write-refusals.ts'
 
 export type WriteKind = 'payments' | 'leases'
 

@@ -1,7 +1,7 @@
 // Several endpoints in one step of upkeep: one that fails, for instance because its client moves to another cell, stops
 // no other.
 
-import { isDatabaseAway, isDeadlock, isOverTime } from '../store/db.ts'
+import { isDatabaseAway, isDeadlock, isOverTime } from '../store/connection/db.ts'
 
 export interface Failed {
   endpointId: string

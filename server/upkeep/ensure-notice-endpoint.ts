@@ -1,9 +1,9 @@
 // Brings the endpoint for notices to the operator in line with the settings, at start.
 
-import type { Deps } from '../operations/parts/deps.ts'
-import { deleteNoticeEndpoint, saveNoticeEndpoint } from '../operations/parts/notice-endpoints.ts'
-import { inTransaction } from '../store/db.ts'
-import { beginNotices, lockNotices } from '../store/notices.ts'
+import { deleteNoticeEndpoint, saveNoticeEndpoint } from '../operations/clients/notice-endpoints.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import { inTransaction } from '../store/connection/db.ts'
+import { beginNotices, lockNotices } from '../store/endpoints/notices.ts'
 
 export async function ensureNoticeEndpoint(deps: Deps): Promise<void> {
   const { noticeUrl: url, noticeKey: key } = deps.config

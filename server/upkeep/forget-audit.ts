@@ -2,21 +2,21 @@
 // which segment rows may be gone, and those segments keep their heads: the chain stays verifiable, and rows that vanished
 // without such a drop were not dropped by retention.
 
-import { DROP_TYPE, type DropClaims } from '../core/audit-seal.ts'
-import { DAY_MS } from '../core/backoff.ts'
-import { schemaOfCell } from '../core/cell.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { dropMonths, type OldMonth, readOldMonths } from '../store/audit-retention.ts'
+import { DAY_MS } from '../core/delivery/backoff.ts'
+import { schemaOfCell } from '../core/network/cell.ts'
+import { DROP_TYPE, type DropClaims } from '../core/proofs/audit-seal.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import { type Db, inTransaction } from '../store/connection/db.ts'
+import { readSealHead, tryLockSealing } from '../store/proofs/audit-segments.ts'
+import { insertAudit } from '../store/proofs/audit-table.ts'
+import { dropMonths, type OldMonth, readOldMonths } from '../store/removal/audit-retention.ts'
 import {
   findLastSegmentOf,
   forgetRowDigests,
   insertDrop,
   type LastOfMonths,
   readLastDrop,
-} from '../store/audit-segment-retention.ts'
-import { readSealHead, tryLockSealing } from '../store/audit-segments.ts'
-import { insertAudit } from '../store/audit-table.ts'
-import { type Db, inTransaction } from '../store/db.ts'
+} from '../store/removal/audit-segment-retention.ts'
 
 type ForgetDeps = Pick<Deps, 'pool' | 'clock' | 'newId' | 'webhookKeys'> & {
   config: Pick<Deps['config'], 'auditRetentionDays' | 'cell'>

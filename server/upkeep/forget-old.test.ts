@@ -11,7 +11,7 @@ import {
   storeEndpoint,
   storePending,
 } from '../../test/support/stored-deliveries.ts'
-import { DAY_MS } from '../core/backoff.ts'
+import { DAY_MS } from '../core/delivery/backoff.ts'
 import { forgetDocuments, forgetPayments } from './forget-old.ts'
 
 const NOW_MS = Date.parse('2026-11-17T09:30:00Z')

@@ -1,10 +1,14 @@
 // Removes payments whose last change is longer ago than the operator wants to keep them, and files that nothing names any
 // more. Each step is small, and a round has a time limit: the next round goes on.
 
-import { DAY_MS } from '../core/backoff.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { forgetOldPayments, type OldPlace, readClientKeys } from '../store/payment-retention.ts'
-import { type DocumentPosition, deleteUnusedDocuments } from '../store/retention.ts'
+import { DAY_MS } from '../core/delivery/backoff.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import {
+  forgetOldPayments,
+  type OldPlace,
+  readClientKeys,
+} from '../store/removal/payment-retention.ts'
+import { type DocumentPosition, deleteUnusedDocuments } from '../store/removal/retention.ts'
 
 const AT_ONCE = 1_000
 const ROUND_MS_MAX = 60_000

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startSealedAudit } from '../../test/support/sealed-audit.ts'
-import { viewSealHead } from '../operations/view-audit-seal.ts'
+import { viewSealHead } from '../operations/proofs/view-audit-seal.ts'
 import { makeHeadNotice } from './head-notice.ts'
 
 test('the daily notice has the newest seal, and is in order', async (t) => {

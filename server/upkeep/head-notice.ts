@@ -1,13 +1,13 @@
 // The daily notice with the head of the sealed audit. It is kept where the operator keeps mail: a head that was sent
 // and no longer leads the chain shows that the chain was cut off or rewritten.
 
-import { DAY_MS } from '../core/backoff.ts'
-import type { NewEvent } from '../core/fan-out.ts'
-import { NIL_UUID } from '../core/uuid.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { readSealHead } from '../store/audit-segments.ts'
-import type { Db } from '../store/db.ts'
-import { readSealProgress, saveHeadTold } from '../store/seal-progress.ts'
+import { DAY_MS } from '../core/delivery/backoff.ts'
+import type { NewEvent } from '../core/delivery/fan-out.ts'
+import { NIL_UUID } from '../core/plain/uuid.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import type { Db } from '../store/connection/db.ts'
+import { readSealHead } from '../store/proofs/audit-segments.ts'
+import { readSealProgress, saveHeadTold } from '../store/proofs/seal-progress.ts'
 
 const KIND = 'audit.head'
 /** Stands in for a payment, so that the heads arrive in order. */
@@ -33,7 +33,7 @@ export async function makeHeadNotice(
     accountId: NIL_UUID,
     sequence: day,
     kind: KIND,
-    // `at` comes last, as in every notice (core/notice).
+    // `at` comes last, as in every notice (core/delivery/notice).
     text: JSON.stringify({ type: KIND, head, at: now.toISOString() }),
     documentHash: null,
     documentBytes: null,

@@ -2,10 +2,10 @@
 // key. Once they are, they stay so; until then the database is polled, because `paybell reseal` may begin it
 // at any time.
 
-import { RecurringTask } from '../core/recurring-task.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { setUnheldTimer } from '../operations/parts/timers.ts'
-import { readSealingForm } from '../store/sealing-form.ts'
+import { RecurringTask } from '../core/plain/recurring-task.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import { setUnheldTimer } from '../operations/shared/timers.ts'
+import { readSealingForm } from '../store/secrets/sealing-form.ts'
 
 const ASKED_EVERY_MS = 10_000
 

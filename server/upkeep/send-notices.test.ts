@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { serveHttp } from '../../test/support/injected-server.ts'
 import { StatedEndpoint } from '../../test/support/stated-endpoint.ts'
-import { deleteClientNotices, putClientNotices } from '../operations/client-notices.ts'
+import { deleteClientNotices, putClientNotices } from '../operations/clients/client-notices.ts'
 import { sendNotices } from './send-notices.ts'
 
 test('regression: a client is not notified of what was exhausted before it gave an address', async (t) => {

@@ -2,24 +2,23 @@
 // engine then signs, sends, retries and records like any other. The process that gets the lock decides; what
 // the operator, or the client, has been notified of commits with the notices.
 
-import type { ListeningEndpoint, NewEvent } from '../core/fan-out.ts'
+import type { ListeningEndpoint, NewEvent } from '../core/delivery/fan-out.ts'
 import {
   decideNotices,
   type Notice,
   type NoticedEndpoint,
   type NoticePolicy,
-} from '../core/notice.ts'
-import type { HandedOff } from '../core/queued-delivery.ts'
-import { NIL_UUID } from '../core/uuid.ts'
-import { handOffAfterCommit } from '../operations/parts/after-commit.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { saveEventsAndFanOut } from '../store/accept.ts'
-import { type Db, inTransaction } from '../store/db.ts'
+} from '../core/delivery/notice.ts'
+import type { HandedOff } from '../core/delivery/queued-delivery.ts'
+import { NIL_UUID } from '../core/plain/uuid.ts'
+import { handOffAfterCommit } from '../operations/accepting/after-commit.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import { type Db, inTransaction } from '../store/connection/db.ts'
 import {
   findInternalClient,
   findNoticeEndpoint,
   readClientNoticeEndpoints,
-} from '../store/notice-endpoint.ts'
+} from '../store/endpoints/notice-endpoint.ts'
 import {
   countExhausted,
   type EndpointToTell,
@@ -29,8 +28,9 @@ import {
   saveTold,
   type ToldEndpoint,
   tryLockNotices,
-} from '../store/notices.ts'
-import { readFailureReasons } from '../store/recent-failures.ts'
+} from '../store/endpoints/notices.ts'
+import { readFailureReasons } from '../store/endpoints/recent-failures.ts'
+import { saveEventsAndFanOut } from '../store/payments/accept.ts'
 import { makeHeadNotice } from './head-notice.ts'
 
 /** How many endpoints one round covers; the rest waits for the next. */

@@ -1,9 +1,9 @@
 // Deleted endpoints that are still owed something: the process that cancelled it died, or it was too much for one go.
 // Also what was accepted at the moment of the deletion and then waited without a due time.
 
-import { cancelOwed } from '../operations/parts/cancel-owed.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { FIRST_OWED, readDeletedOwed } from '../store/deleted-endpoints.ts'
+import { cancelOwed } from '../operations/deliveries/cancel-owed.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import { FIRST_OWED, readDeletedOwed } from '../store/removal/deleted-endpoints.ts'
 import { eachAlone, type Failed } from './each-alone.ts'
 
 /** The rest waits for the next round. */

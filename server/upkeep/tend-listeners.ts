@@ -1,20 +1,20 @@
 // Listeners without requests: after half a minute they are paused, so that their deliveries wait and no
 // attempt is wasted; after a week they are deleted.
 
-import { ServiceError } from '../core/errors.ts'
-import { LISTENER_FORGOTTEN_MS, LISTENER_IDLE_MS } from '../core/listener.ts'
-import { deleteEndpoint } from '../operations/delete-endpoint.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { inTransaction } from '../store/db.ts'
-import { lockEndpoint, saveStatus } from '../store/endpoints.ts'
-import { deleteOldOffers } from '../store/listener-offers.ts'
+import { LISTENER_FORGOTTEN_MS, LISTENER_IDLE_MS } from '../core/delivery/listener.ts'
+import { ServiceError } from '../core/plain/errors.ts'
+import { deleteEndpoint } from '../operations/endpoints/delete-endpoint.ts'
+import type { Deps } from '../operations/shared/deps.ts'
+import { inTransaction } from '../store/connection/db.ts'
+import { lockEndpoint, saveStatus } from '../store/endpoints/endpoints.ts'
+import { deleteOldOffers } from '../store/endpoints/listener-offers.ts'
 import {
   dropDeletedListeners,
   type ListenerKey,
   markSilent,
   readForgottenListeners,
   readSilentListeners,
-} from '../store/listeners.ts'
+} from '../store/endpoints/listeners.ts'
 import { eachAlone, type Failed } from './each-alone.ts'
 
 /** The rest waits for the next round. */

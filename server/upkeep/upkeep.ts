@@ -4,9 +4,9 @@
 // steps after it are still done, and the next round comes.
 
 import type { Logger } from 'pino'
-import { RecurringTask, type SetTimer } from '../core/recurring-task.ts'
-import type { Deps } from '../operations/parts/deps.ts'
-import { sealAudit } from '../operations/seal-audit.ts'
+import { RecurringTask, type SetTimer } from '../core/plain/recurring-task.ts'
+import { sealAudit } from '../operations/proofs/seal-audit.ts'
+import type { Deps } from '../operations/shared/deps.ts'
 import { type HourlyStep, hourlySteps } from './hourly-steps.ts'
 import { sendNotices } from './send-notices.ts'
 import { pauseSilentListeners } from './tend-listeners.ts'

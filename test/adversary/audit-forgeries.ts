@@ -3,16 +3,16 @@
 // Long because it is one list.
 
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import type { FindingCode, Verdict } from '../../server/core/audit-finding.ts'
+import { toCanonicalJson } from '../../server/core/plain/canonical-json.ts'
+import type { FindingCode, Verdict } from '../../server/core/proofs/audit-finding.ts'
 import {
   digestRows,
   digestSegment,
   type ListedSegment,
   type SealedRow,
   toClaims,
-} from '../../server/core/audit-seal.ts'
-import { toCanonicalJson } from '../../server/core/canonical-json.ts'
-import { signJws } from '../../server/operations/parts/sign-jws.ts'
+} from '../../server/core/proofs/audit-seal.ts'
+import { signJws } from '../../server/operations/access/sign-jws.ts'
 
 /** An export of five segments with three rows each, whose objects end in !, and what the service has signed besides. */
 export interface ExportedAudit {

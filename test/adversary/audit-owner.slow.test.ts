@@ -6,8 +6,8 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import type { Pool } from 'pg'
-import { AuditChecker } from '../../server/core/audit-check.ts'
-import type { Finding, FindingCode } from '../../server/core/audit-finding.ts'
+import { AuditChecker } from '../../server/core/proofs/audit-check.ts'
+import type { Finding, FindingCode } from '../../server/core/proofs/audit-finding.ts'
 import {
   DROP_TYPE,
   digestRows,
@@ -16,17 +16,17 @@ import {
   SEAL_TYPE,
   type SealedRow,
   toClaims,
-} from '../../server/core/audit-seal.ts'
+} from '../../server/core/proofs/audit-seal.ts'
+import { signJws } from '../../server/operations/access/sign-jws.ts'
 import {
   readSealedAudit,
   type SegmentWithRows,
-} from '../../server/operations/parts/sealed-audit.ts'
-import { signJws } from '../../server/operations/parts/sign-jws.ts'
+} from '../../server/operations/proofs/sealed-audit.ts'
 import {
   checkDatabaseAudit,
   readDatabaseSealKeys,
   verifyAudit,
-} from '../../server/operations/verify-audit.ts'
+} from '../../server/operations/proofs/verify-audit.ts'
 import { asOwner, type SealedAudit, signDrop, startSealedAudit } from '../support/sealed-audit.ts'
 
 interface World {

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { CellEntry } from '../../server/core/cell-directory.ts'
-import { moveClient } from '../../server/operations/move-client.ts'
+import type { CellEntry } from '../../server/core/network/cell-directory.ts'
+import { moveClient } from '../../server/operations/clients/move-client.ts'
 import { type FakeAnswer, forgedToken, startFakeCell } from '../support/fake-cells.ts'
 import { moveUnderLoad } from '../support/move-under-load.ts'
 import { addClient, type Paybell, until } from '../support/paybell.ts'

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { createSignInLink } from '../../server/operations/console-session.ts'
-import { createOperatorKey } from '../../server/operations/create-operator-key.ts'
-import { revokeOperatorKey } from '../../server/operations/revoke-operator-key.ts'
+import { createSignInLink } from '../../server/operations/access/console-session.ts'
+import { createOperatorKey } from '../../server/operations/access/create-operator-key.ts'
+import { revokeOperatorKey } from '../../server/operations/access/revoke-operator-key.ts'
 import { openSite } from './support.ts'
 
 const site = await openSite({ after })

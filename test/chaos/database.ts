@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { EmbeddedDatabase } from '../../server/embedded/database.ts'
 import { superviseEmbedded } from '../../server/embedded/supervisor.ts'
-import { migrate } from '../../server/store/migrate.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
 import type { ClockJumps } from './clock-jumps.ts'
 
 /** The kernel knows how long the machine has been up, also when the clock jumps. */

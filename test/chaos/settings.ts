@@ -1,8 +1,8 @@
 // What the suites run: the same code as in operation, with its spans compressed (reliability §6).
 
 import type { Spans } from '../../server/app.ts'
-import type { LeasePolicy } from '../../server/core/lease.ts'
-import { DUE_READER_LIMITS } from '../../server/delivery/due-reader.ts'
+import type { LeasePolicy } from '../../server/core/delivery/lease.ts'
+import { DUE_READER_LIMITS } from '../../server/delivery/owing/due-reader.ts'
 import type { Limits } from '../simulator/records.ts'
 
 /** Renewals may be late by 300 ms: the same share as of 25 s in operation. */

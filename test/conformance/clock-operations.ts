@@ -2,8 +2,8 @@
 // forward after the clock has gone back.
 
 import assert from 'node:assert/strict'
-import type { ShardEpoch } from '../../server/core/lease.ts'
-import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
+import type { ShardEpoch } from '../../server/core/delivery/lease.ts'
+import type { HeldDelivery } from '../../server/store/owed/held-deliveries.ts'
 import type { Dice } from '../simulator/dice.ts'
 import type { BothStores } from './both-stores.ts'
 

@@ -4,16 +4,16 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { HandedOff } from '../../server/core/queued-delivery.ts'
-import { createEndpointChanges } from '../../server/operations/parts/endpoint-changes.ts'
-import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
+import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
 import {
   PAYMENT_BUSY,
   type PaymentChange,
   type RecordedChanges,
-} from '../../server/operations/record-payments.ts'
-import { replayDelivery } from '../../server/operations/replay-delivery.ts'
-import { isWaitOver } from '../../server/store/payments.ts'
+} from '../../server/operations/accepting/record-payments.ts'
+import { replayDelivery } from '../../server/operations/deliveries/replay-delivery.ts'
+import { saveEndpoint } from '../../server/operations/endpoints/save-endpoint.ts'
+import { createEndpointChanges } from '../../server/operations/shared/endpoint-changes.ts'
+import { isWaitOver } from '../../server/store/payments/payments.ts'
 import { replayDelivery as replayInTwin } from '../simulator/twin-replays.ts'
 import type { BothStores } from './both-stores.ts'
 import { acceptOne, prepareBoth, recordAttempt, takeAll, writeOf } from './prepared.ts'

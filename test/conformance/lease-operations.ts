@@ -2,8 +2,8 @@
 // before.
 
 import assert from 'node:assert/strict'
-import type { RenewedLease } from '../../server/core/lease.ts'
-import type { Renewal } from '../../server/store/leases.ts'
+import type { RenewedLease } from '../../server/core/delivery/lease.ts'
+import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { Dice } from '../simulator/dice.ts'
 import { type BothStores, POLICY } from './both-stores.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
+import type { AttemptRecord, Recorded } from '../../server/store/owed/outcomes.ts'
 import type { PendingRow } from '../simulator/twin-tables.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { sampleWrite } from '../support/payment-sample.ts'

@@ -6,20 +6,23 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
-import { ServiceError } from '../../server/core/errors.ts'
-import { parseJson } from '../../server/core/exact-json.ts'
 import {
   EVENT_KINDS,
   FILE_BASE64_CHARACTERS_MAX,
   FILE_BYTES_MAX,
   PAYMENT_STATES,
   PURPOSES,
-} from '../../server/core/payment.ts'
-import { parsePayment } from '../../server/core/payment-fields.ts'
-import { UuidMaker } from '../../server/core/uuid.ts'
-import { AccountDirectory } from '../../server/operations/parts/account-directory.ts'
-import { recordingOn } from '../../server/operations/parts/postgres-payment-store.ts'
-import { type RecordingDeps, recordPayments } from '../../server/operations/record-payments.ts'
+} from '../../server/core/payments/payment.ts'
+import { parsePayment } from '../../server/core/payments/payment-fields.ts'
+import { ServiceError } from '../../server/core/plain/errors.ts'
+import { parseJson } from '../../server/core/plain/exact-json.ts'
+import { UuidMaker } from '../../server/core/plain/uuid.ts'
+import { recordingOn } from '../../server/operations/accepting/postgres-payment-store.ts'
+import {
+  type RecordingDeps,
+  recordPayments,
+} from '../../server/operations/accepting/record-payments.ts'
+import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { storeClient } from '../support/stored-deliveries.ts'

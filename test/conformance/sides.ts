@@ -3,19 +3,19 @@
 
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { shardOf } from '../../server/core/endpoint.ts'
-import { changeEndpoint } from '../../server/operations/change-endpoint.ts'
-import { deleteEndpoint } from '../../server/operations/delete-endpoint.ts'
-import type { PaymentStore } from '../../server/operations/parts/payment-store.ts'
-import { postgresPaymentStore } from '../../server/operations/parts/postgres-payment-store.ts'
-import { saveEndpoint } from '../../server/operations/parts/save-endpoint.ts'
+import { shardOf } from '../../server/core/delivery/endpoint.ts'
+import type { PaymentStore } from '../../server/operations/accepting/payment-store.ts'
+import { postgresPaymentStore } from '../../server/operations/accepting/postgres-payment-store.ts'
 import {
   type Locking,
   type PaymentChange,
   type RecordedChanges,
   recordPayments,
-} from '../../server/operations/record-payments.ts'
-import { createPool } from '../../server/store/db.ts'
+} from '../../server/operations/accepting/record-payments.ts'
+import { changeEndpoint } from '../../server/operations/endpoints/change-endpoint.ts'
+import { deleteEndpoint } from '../../server/operations/endpoints/delete-endpoint.ts'
+import { saveEndpoint } from '../../server/operations/endpoints/save-endpoint.ts'
+import { createPool } from '../../server/store/connection/db.ts'
 import { keyOf } from '../simulator/key-ring.ts'
 import * as twinEndpoints from '../simulator/twin-endpoints.ts'
 import type { BothStores } from './both-stores.ts'

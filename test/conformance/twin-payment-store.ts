@@ -1,7 +1,10 @@
 // The payment store on the twin without a network: each step is done at once, and a lock that another
 // transaction holds is waited for.
 
-import type { LockedPayments, PaymentStore } from '../../server/operations/parts/payment-store.ts'
+import type {
+  LockedPayments,
+  PaymentStore,
+} from '../../server/operations/accepting/payment-store.ts'
 import type { Twin } from '../simulator/twin.ts'
 import type { PaymentSession } from '../simulator/twin-payments.ts'
 

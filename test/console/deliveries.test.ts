@@ -23,10 +23,10 @@ import {
   toRuns,
   waitScale,
 } from '../../console/src/pages/delivery/runs.ts'
-import { retryPolicy } from '../../server/core/backoff.ts'
-import { callbackBodyParts } from '../../server/core/callback.ts'
-import { parseDeliveryFilter } from '../../server/core/delivery-filter.ts'
-import { attemptsInRun } from '../../server/core/explanation.ts'
+import { parseDeliveryFilter } from '../../server/core/asking/delivery-filter.ts'
+import { retryPolicy } from '../../server/core/delivery/backoff.ts'
+import { callbackBodyParts } from '../../server/core/delivery/callback.ts'
+import { attemptsInRun } from '../../server/core/delivery/explanation.ts'
 
 const NOW = Date.parse('2026-11-15T07:00:00Z')
 const POLICY = retryPolicy()

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { sealAudit } from '../../server/operations/seal-audit.ts'
+import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
 import { startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 

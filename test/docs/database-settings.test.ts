@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { serverArguments } from '../../server/embedded/server-settings.ts'
-import { SERVER_SETTINGS } from '../../server/store/inspect-server.ts'
-import { SESSION } from '../../server/store/session.ts'
+import { SESSION } from '../../server/store/connection/session.ts'
+import { SERVER_SETTINGS } from '../../server/store/schema/inspect-server.ts'
 
 const DOC = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 

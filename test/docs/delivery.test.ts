@@ -6,10 +6,10 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { retryPolicy } from '../../server/core/backoff.ts'
-import { callbackHeaders } from '../../server/core/callback-headers.ts'
-import { DELIVERY_STATES, decide, type Outcome } from '../../server/core/delivery.ts'
-import { toSigningKey } from '../../server/core/signature.ts'
+import { retryPolicy } from '../../server/core/delivery/backoff.ts'
+import { DELIVERY_STATES, decide, type Outcome } from '../../server/core/delivery/delivery.ts'
+import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
+import { toSigningKey } from '../../server/core/signatures/signature.ts'
 
 const DOC = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8')
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { ErrorCode } from '../../server/core/errors.ts'
-import { PROBLEMS } from '../../server/http/problems.ts'
+import type { ErrorCode } from '../../server/core/plain/errors.ts'
+import { PROBLEMS } from '../../server/http/basics/problems.ts'
 
 const DOC = readFileSync(new URL('../../docs/problems.md', import.meta.url), 'utf8')
 const sections = new Map(

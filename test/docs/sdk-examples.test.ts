@@ -15,7 +15,7 @@ import { promisify } from 'node:util'
 import * as adapters from '../../sdk/src/adapters.ts'
 import * as sdk from '../../sdk/src/index.ts'
 import * as operator from '../../sdk/src/operator.ts'
-import { signJws } from '../../server/operations/parts/sign-jws.ts'
+import { signJws } from '../../server/operations/access/sign-jws.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SOURCES = join(ROOT, 'sdk/src')

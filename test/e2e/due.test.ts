@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { readDatabaseGauges } from '../../server/store/service-figures.ts'
+import { readDatabaseGauges } from '../../server/store/history/service-figures.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import { startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'

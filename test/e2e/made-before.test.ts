@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { migrate } from '../../server/store/migrate.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { migrateTo } from '../support/older-schema.ts'
 import { startPaybell } from '../support/paybell.ts'

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { countSecretsByMasterKey } from '../../server/store/master-keys.ts'
-import { Sealer } from '../../server/store/sealing.ts'
+import { countSecretsByMasterKey } from '../../server/store/secrets/master-keys.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { callCommand } from '../support/called-command.ts'
 import { cloneDatabase } from '../support/database.ts'
 

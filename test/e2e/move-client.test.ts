@@ -5,16 +5,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { schemaOfCell } from '../../server/core/cell.ts'
-import { moveClient, undoMove } from '../../server/operations/move-client.ts'
+import { schemaOfCell } from '../../server/core/network/cell.ts'
+import { moveClient, undoMove } from '../../server/operations/clients/move-client.ts'
+import { createClient, inTransaction } from '../../server/store/connection/db.ts'
 import {
   type ClusterNode,
   distributeCell,
   moveCell,
   readNodes,
   readPlace,
-} from '../../server/store/cells.ts'
-import { createClient, inTransaction } from '../../server/store/db.ts'
+} from '../../server/store/schema/cells.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'

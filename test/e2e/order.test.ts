@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
-import { retryPolicy } from '../../server/core/backoff.ts'
+import { retryPolicy } from '../../server/core/delivery/backoff.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import {
   type Paybell,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { CheckReport } from '../../server/core/receiver-check.ts'
+import type { CheckReport } from '../../server/core/checking/receiver-check.ts'
 import {
   type CheckedReceiver,
   FAULTS,

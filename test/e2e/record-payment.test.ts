@@ -245,7 +245,7 @@ test('a refusal names its code and every wrong field, and records nothing', asyn
       },
     )
     const other = (await paybell.app.deps.pool.query('select id from clients limit 1')).rows[0].id
-    const { openAccount } = await import('../../server/operations/open-account.ts')
+    const { openAccount } = await import('../../server/operations/clients/open-account.ts')
     const account = await openAccount(paybell.app.deps, other, 'Another')
     await assert.rejects(client.query(RECORD, [account.id, body(id)]), { code: 'PB003' })
   })

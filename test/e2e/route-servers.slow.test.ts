@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { moveClient } from '../../server/operations/move-client.ts'
+import { moveClient } from '../../server/operations/clients/move-client.ts'
 import { startCommand } from '../support/command-line.ts'
 import { moveUnderLoad } from '../support/move-under-load.ts'
 import { addClient, until } from '../support/paybell.ts'

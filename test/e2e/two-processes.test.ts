@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { LEASE_POLICY, type LeasePolicy } from '../../server/core/lease.ts'
+import { LEASE_POLICY, type LeasePolicy } from '../../server/core/delivery/lease.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import {
   type Paybell,

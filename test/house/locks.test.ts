@@ -1,5 +1,5 @@
 // Advisory locks are numbers, and two uses of one number stop each other without a word. So all of them
-// stand in server/store/locks.ts, and each stands there once.
+// stand in server/store/connection/locks.ts, and each stands there once.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { PG_MIGRATE_LOCK_ID } from 'node-pg-migrate'
-import { LOCKS, MIGRATION_LOCK, type NamedLock } from '../../server/store/locks.ts'
+import { LOCKS, MIGRATION_LOCK, type NamedLock } from '../../server/store/connection/locks.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const HOME = 'server/store/locks.ts'
+const HOME = 'server/store/connection/locks.ts'
 
 /** Frozen, and its function was replaced by 0011. */
 const FORMER = new Set(['migrations/0004_keys_and_audit.sql'])

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MIGRATIONS_DIR } from '../../server/store/migrate.ts'
-import { readMigrationHashes } from '../../server/store/migration-hashes.ts'
+import { MIGRATIONS_DIR } from '../../server/store/schema/migrate.ts'
+import { readMigrationHashes } from '../../server/store/schema/migration-hashes.ts'
 import { readFrozenHashes } from '../support/frozen-migrations.ts'
 
 test('regression: no migration has been edited (to change the schema, write a new one)', async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { migrate } from '../../server/store/migrate.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
 import { cloneDatabase, testServerUrl } from '../support/database.ts'
 import { dumpSchema, SCHEMA_FILE } from '../support/dump-schema.ts'
 import { databaseUrl, onServer } from '../support/test-server.ts'
@@ -50,7 +50,7 @@ test('partitions exist days ahead, and making them again changes nothing', async
   const { pool } = await cloneDatabase()
   const count = async () => (await pool.query('select from pg_inherits')).rowCount
   const before = await count()
-  const { ensurePartitions } = await import('../../server/store/partitions.ts')
+  const { ensurePartitions } = await import('../../server/store/schema/partitions.ts')
   await Promise.all([1, 2, 3].map(() => ensurePartitions(pool, new Date())))
   assert.equal(await count(), before)
   const later = new Date(Date.now() + 3 * 86_400_000)

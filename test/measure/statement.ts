@@ -4,12 +4,12 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { DAY_MS } from '../../server/core/backoff.ts'
-import { HOUR_MS, hourStartMs } from '../../server/core/statement.ts'
-import { viewAnyStatement } from '../../server/operations/view-statement.ts'
-import { createPool } from '../../server/store/db.ts'
-import { ensurePartitions } from '../../server/store/partitions.ts'
-import { Sealer } from '../../server/store/sealing.ts'
+import { DAY_MS } from '../../server/core/delivery/backoff.ts'
+import { HOUR_MS, hourStartMs } from '../../server/core/proofs/statement.ts'
+import { viewAnyStatement } from '../../server/operations/proofs/view-statement.ts'
+import { createPool } from '../../server/store/connection/db.ts'
+import { ensurePartitions } from '../../server/store/schema/partitions.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { storeClient, storeEndpoint } from '../support/stored-deliveries.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 

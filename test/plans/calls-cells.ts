@@ -1,7 +1,7 @@
 // The statements of a cell's entry in the directory.
 
-import { NIL_UUID } from '../../server/core/uuid.ts'
-import { readCellResidents, readStampedSince } from '../../server/store/cell-residents.ts'
+import { NIL_UUID } from '../../server/core/plain/uuid.ts'
+import { readCellResidents, readStampedSince } from '../../server/store/moves/cell-residents.ts'
 import type { Recorder } from './recorder.ts'
 
 export async function callCells(recorder: Recorder): Promise<void> {

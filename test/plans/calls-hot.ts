@@ -1,46 +1,53 @@
 // Every statement of the hot path, called as the service calls it: accepting, recording, what is due, leases,
 // and what each attempt reads. test/plans/rules.ts holds all of them to more than their snapshot.
 
-import { fanOut } from '../../server/core/fan-out.ts'
-import { NIL_UUID } from '../../server/core/uuid.ts'
-import { readListening, saveChanges } from '../../server/store/accept.ts'
-import { findClientsOfAccounts } from '../../server/store/accounts.ts'
-import { inTransaction } from '../../server/store/db.ts'
-import { readDue, readStrands } from '../../server/store/deliveries.ts'
-import {
-  readDocument,
-  readDocumentParts,
-  readDocumentSize,
-  saveDocuments,
-  trySaveDocuments,
-} from '../../server/store/documents.ts'
-import { readShownHealth, saveHealth } from '../../server/store/endpoint-health.ts'
-import { readEventTrace, saveEventTraces } from '../../server/store/event-traces.ts'
-import { readPayloads } from '../../server/store/events.ts'
-import { recordLateSuccesses } from '../../server/store/late-successes.ts'
+import { fanOut } from '../../server/core/delivery/fan-out.ts'
+import { NIL_UUID } from '../../server/core/plain/uuid.ts'
+import { inTransaction } from '../../server/store/connection/db.ts'
+import { readShownHealth, saveHealth } from '../../server/store/endpoints/endpoint-health.ts'
+import { readPayloads } from '../../server/store/history/events.ts'
+import { readDue, readStrands } from '../../server/store/owed/deliveries.ts'
+import { recordLateSuccesses } from '../../server/store/owed/late-successes.ts'
 import {
   leaveProcesses,
   readDatabaseTimeMs,
   releaseLeases,
   renewLeases,
   takeLeases,
-} from '../../server/store/leases.ts'
-import { type AttemptRecord, recordOutcomes } from '../../server/store/outcomes.ts'
+} from '../../server/store/owed/leases.ts'
+import { type AttemptRecord, recordOutcomes } from '../../server/store/owed/outcomes.ts'
 import {
   exhaustParked,
   parkDeliveries,
   readParked,
   readParkedLanes,
-} from '../../server/store/parked.ts'
-import { lockPayments, raiseVersions, tryLockPayments } from '../../server/store/payments.ts'
-import { Sealer } from '../../server/store/sealing.ts'
-import { readChangedEndpoints, readSendingEndpoints } from '../../server/store/sending-endpoints.ts'
+} from '../../server/store/owed/parked.ts'
+import {
+  readChangedEndpoints,
+  readSendingEndpoints,
+} from '../../server/store/owed/sending-endpoints.ts'
 import {
   beginRuns,
   exhaustDeliveries,
   postponeDeliveries,
   settleInactive,
-} from '../../server/store/unattempted.ts'
+} from '../../server/store/owed/unattempted.ts'
+import { readListening, saveChanges } from '../../server/store/payments/accept.ts'
+import {
+  readDocument,
+  readDocumentParts,
+  readDocumentSize,
+  saveDocuments,
+  trySaveDocuments,
+} from '../../server/store/payments/documents.ts'
+import { readEventTrace, saveEventTraces } from '../../server/store/payments/event-traces.ts'
+import {
+  lockPayments,
+  raiseVersions,
+  tryLockPayments,
+} from '../../server/store/payments/payments.ts'
+import { findClientsOfAccounts } from '../../server/store/secrets/accounts.ts'
+import { Sealer } from '../../server/store/secrets/sealing.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample, SampleDelivery } from './sample.ts'
 

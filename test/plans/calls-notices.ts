@@ -1,10 +1,10 @@
 // The statements of notices to clients; those of notices to the operator are called with the other reads and writes.
 
-import { clientNoticePolicy } from '../../server/core/notice.ts'
+import { clientNoticePolicy } from '../../server/core/delivery/notice.ts'
 import {
   forgetNoticeEndpoint,
   readClientNoticeEndpoints,
-} from '../../server/store/notice-endpoint.ts'
+} from '../../server/store/endpoints/notice-endpoint.ts'
 import {
   beginClientNotices,
   countExhausted,
@@ -12,8 +12,8 @@ import {
   forgetDeleted,
   readEndpointsToTell,
   saveTold,
-} from '../../server/store/notices.ts'
-import { readFailureReasons } from '../../server/store/recent-failures.ts'
+} from '../../server/store/endpoints/notices.ts'
+import { readFailureReasons } from '../../server/store/endpoints/recent-failures.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 

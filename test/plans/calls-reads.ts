@@ -1,12 +1,79 @@
 // Every statement that lists, looks up or counts, called as the operations call it.
 // Long because it is one list.
 
-import { DAY_MS } from '../../server/core/backoff.ts'
-import { parseDeliveryFilter } from '../../server/core/delivery-filter.ts'
-import { FEED_START } from '../../server/core/feed-cursor.ts'
-import { noticePolicy } from '../../server/core/notice.ts'
-import { listAccounts } from '../../server/store/accounts.ts'
-import { readLastDrop } from '../../server/store/audit-segment-retention.ts'
+import { parseDeliveryFilter } from '../../server/core/asking/delivery-filter.ts'
+import { FEED_START } from '../../server/core/asking/feed-cursor.ts'
+import { DAY_MS } from '../../server/core/delivery/backoff.ts'
+import { noticePolicy } from '../../server/core/delivery/notice.ts'
+import { findEarlierAddress } from '../../server/store/endpoints/earlier-addresses.ts'
+import { readHealth } from '../../server/store/endpoints/endpoint-health.ts'
+import { readEndpointHours, readHoursOf } from '../../server/store/endpoints/endpoint-hours.ts'
+import {
+  type EndpointOrder,
+  findAnyEndpoint,
+  listAllEndpoints,
+  readHealthOf,
+  readTroubled,
+} from '../../server/store/endpoints/endpoint-lists.ts'
+import {
+  findByAddress,
+  findEndpoint,
+  findStatedEndpoint,
+  listEndpoints,
+  readEndpointsOfAccount,
+} from '../../server/store/endpoints/endpoints.ts'
+import {
+  readForgottenListeners,
+  readSilentListeners,
+} from '../../server/store/endpoints/listeners.ts'
+import {
+  findInternalClient,
+  findNoticeEndpoint,
+} from '../../server/store/endpoints/notice-endpoint.ts'
+import { readEndpointsToTell } from '../../server/store/endpoints/notices.ts'
+import {
+  readAttempts,
+  readDeliveriesOfEvents,
+  readDeliveryDetail,
+  readSuccess,
+} from '../../server/store/history/delivery-details.ts'
+import { readDeliverySlice } from '../../server/store/history/delivery-lists.ts'
+import { readDeliveryNames } from '../../server/store/history/delivery-names.ts'
+import { resolveDeliveryFilter } from '../../server/store/history/delivery-search.ts'
+import { readEventsOfPayment } from '../../server/store/history/events.ts'
+import { findEvent, readFeed } from '../../server/store/history/feed.ts'
+import {
+  countJobEndpoints,
+  countJobOutcome,
+  nameEndpoints,
+} from '../../server/store/history/job-deliveries.ts'
+import {
+  countRunningJobs,
+  findJob,
+  findLeftJobs,
+  listJobs,
+  readItems,
+} from '../../server/store/history/jobs.ts'
+import { countDeliveries } from '../../server/store/history/payment-deliveries.ts'
+import {
+  findEventHit,
+  findHolderById,
+  findNamedAccounts,
+  findNamedClients,
+  findNamedEndpoints,
+  findPaymentHits,
+} from '../../server/store/history/search-hits.ts'
+import { readDatabaseGauges } from '../../server/store/history/service-figures.ts'
+import {
+  readAttemptSteps,
+  readEndedDays,
+  readFinalCounts,
+  readOwedPicture,
+  readProcesses,
+} from '../../server/store/history/stats.ts'
+import { findKeptLink } from '../../server/store/payments/document-links.ts'
+import { findByExternalId, readPaymentSlice } from '../../server/store/payments/payment-lists.ts'
+import { readLatestPaymentText, readPayment } from '../../server/store/payments/payments.ts'
 import {
   findImpossibleRow,
   findNewestUnplaced,
@@ -19,87 +86,26 @@ import {
   readSealHead,
   readSegments,
   readUnsealed,
-} from '../../server/store/audit-segments.ts'
-import { listAudit } from '../../server/store/audit-table.ts'
-import { listSecrets, readCredentials } from '../../server/store/client-secrets.ts'
-import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/clients.ts'
-import { findSession } from '../../server/store/console-sessions.ts'
-import { readDefaultRows } from '../../server/store/default-partitions.ts'
-import {
-  readAttempts,
-  readDeliveriesOfEvents,
-  readDeliveryDetail,
-  readSuccess,
-} from '../../server/store/delivery-details.ts'
-import { readDeliverySlice } from '../../server/store/delivery-lists.ts'
-import { readDeliveryNames } from '../../server/store/delivery-names.ts'
-import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/delivery-query.ts'
-import { resolveDeliveryFilter } from '../../server/store/delivery-search.ts'
-import { findKeptLink } from '../../server/store/document-links.ts'
-import { findEarlierAddress } from '../../server/store/earlier-addresses.ts'
-import { readHealth } from '../../server/store/endpoint-health.ts'
-import { readEndpointHours, readHoursOf } from '../../server/store/endpoint-hours.ts'
-import {
-  type EndpointOrder,
-  findAnyEndpoint,
-  listAllEndpoints,
-  readHealthOf,
-  readTroubled,
-} from '../../server/store/endpoint-lists.ts'
-import {
-  findByAddress,
-  findEndpoint,
-  findStatedEndpoint,
-  listEndpoints,
-  readEndpointsOfAccount,
-} from '../../server/store/endpoints.ts'
-import { readEventsOfPayment } from '../../server/store/events.ts'
-import { findEvent, readFeed } from '../../server/store/feed.ts'
-import {
-  countJobEndpoints,
-  countJobOutcome,
-  nameEndpoints,
-} from '../../server/store/job-deliveries.ts'
-import {
-  countRunningJobs,
-  findJob,
-  findLeftJobs,
-  listJobs,
-  readItems,
-} from '../../server/store/jobs.ts'
-import { readForgottenListeners, readSilentListeners } from '../../server/store/listeners.ts'
-import { countSecretsByMasterKey } from '../../server/store/master-keys.ts'
-import { findInternalClient, findNoticeEndpoint } from '../../server/store/notice-endpoint.ts'
-import { readEndpointsToTell } from '../../server/store/notices.ts'
-import { listKeys, readLiveKeys } from '../../server/store/operator-keys.ts'
-import { countDeliveries } from '../../server/store/payment-deliveries.ts'
-import { findByExternalId, readPaymentSlice } from '../../server/store/payment-lists.ts'
-import { readClientKeys } from '../../server/store/payment-retention.ts'
-import { readLatestPaymentText, readPayment } from '../../server/store/payments.ts'
+} from '../../server/store/proofs/audit-segments.ts'
+import { listAudit } from '../../server/store/proofs/audit-table.ts'
+import { readSealProgress } from '../../server/store/proofs/seal-progress.ts'
+import { readLastDrop } from '../../server/store/removal/audit-segment-retention.ts'
+import { readClientKeys } from '../../server/store/removal/payment-retention.ts'
+import { readDefaultRows } from '../../server/store/schema/default-partitions.ts'
+import { listAccounts } from '../../server/store/secrets/accounts.ts'
+import { listSecrets, readCredentials } from '../../server/store/secrets/client-secrets.ts'
+import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/secrets/clients.ts'
+import { findSession } from '../../server/store/secrets/console-sessions.ts'
+import { countSecretsByMasterKey } from '../../server/store/secrets/master-keys.ts'
+import { listKeys, readLiveKeys } from '../../server/store/secrets/operator-keys.ts'
 import {
   countForeignDigests,
   readEndpointsToReseal,
   readSigningKeysToReseal,
-} from '../../server/store/reseal.ts'
-import { readSealProgress } from '../../server/store/seal-progress.ts'
-import { readSealingForm } from '../../server/store/sealing-form.ts'
-import {
-  findEventHit,
-  findHolderById,
-  findNamedAccounts,
-  findNamedClients,
-  findNamedEndpoints,
-  findPaymentHits,
-} from '../../server/store/search-hits.ts'
-import { readDatabaseGauges } from '../../server/store/service-figures.ts'
-import { readSigningKeys } from '../../server/store/signing-keys.ts'
-import {
-  readAttemptSteps,
-  readEndedDays,
-  readFinalCounts,
-  readOwedPicture,
-  readProcesses,
-} from '../../server/store/stats.ts'
+} from '../../server/store/secrets/reseal.ts'
+import { readSealingForm } from '../../server/store/secrets/sealing-form.ts'
+import { readSigningKeys } from '../../server/store/secrets/signing-keys.ts'
+import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/sql/delivery-query.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 

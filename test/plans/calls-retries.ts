@@ -1,15 +1,15 @@
 // The statements of a retry, of what an endpoint was never owed, and of notices to clients.
 
-import { NIL_UUID } from '../../server/core/uuid.ts'
-import { inTransaction } from '../../server/store/db.ts'
-import { makeMissing, readEventIds } from '../../server/store/missing-events.ts'
+import { NIL_UUID } from '../../server/core/plain/uuid.ts'
+import { inTransaction } from '../../server/store/connection/db.ts'
+import { makeMissing, readEventIds } from '../../server/store/owed/missing-events.ts'
 import {
   isFailing,
   markRetried,
   probeResumed,
   retryDeliveries,
   retryDeliveriesOf,
-} from '../../server/store/retries.ts'
+} from '../../server/store/owed/retries.ts'
 import { callClientNotices } from './calls-notices.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'

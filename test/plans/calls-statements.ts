@@ -1,14 +1,14 @@
 // The statements of a statement of completeness.
 
-import { HOUR_MS, hourStartMs } from '../../server/core/statement.ts'
-import { deleteOldMarks, markFeed, readEndedSinceMs } from '../../server/store/feed-marks.ts'
-import { findLateEvents } from '../../server/store/late-events.ts'
-import { countHours } from '../../server/store/statement-counts.ts'
+import { HOUR_MS, hourStartMs } from '../../server/core/proofs/statement.ts'
+import { deleteOldMarks, markFeed, readEndedSinceMs } from '../../server/store/proofs/feed-marks.ts'
+import { findLateEvents } from '../../server/store/proofs/late-events.ts'
+import { countHours } from '../../server/store/proofs/statement-counts.ts'
 import {
   deleteOldStatementHours,
   keepHours,
   readStoredHours,
-} from '../../server/store/statement-hours.ts'
+} from '../../server/store/proofs/statement-hours.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 

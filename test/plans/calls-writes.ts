@@ -1,43 +1,9 @@
 // Every other statement that writes: what clients and operators change, and what upkeep does.
 // Long because it is one list.
 
-import { DAY_MS } from '../../server/core/backoff.ts'
-import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
-import { insertAccount } from '../../server/store/accounts.ts'
-import {
-  findLastSegmentOf,
-  forgetRowDigests,
-  insertDrop,
-} from '../../server/store/audit-segment-retention.ts'
-import { beginSealRound, insertSegment } from '../../server/store/audit-segments.ts'
-import { insertAudit, insertAuditWithChanges } from '../../server/store/audit-table.ts'
-import {
-  cancelDeliveries,
-  findPending,
-  findStillPending,
-} from '../../server/store/cancellations.ts'
-import { deleteSecret, insertSecret, replaceDigest } from '../../server/store/client-secrets.ts'
-import { insertClient, lockClient, setClientStatus } from '../../server/store/clients.ts'
-import {
-  deleteOldClientLinks,
-  deleteOldLinks,
-  deleteSession,
-  insertClientLink,
-  insertLink,
-  insertSession,
-  takeClientLink,
-  takeLink,
-} from '../../server/store/console-sessions.ts'
-import { inTransaction } from '../../server/store/db.ts'
-import {
-  cancelOwedAfter,
-  FIRST_OWED,
-  readDeletedOwed,
-} from '../../server/store/deleted-endpoints.ts'
-import { releaseDeliveriesOf } from '../../server/store/deliveries.ts'
-import { EVERY_DELIVERY } from '../../server/store/delivery-query.ts'
-import { countFit, noteItems, readOwedKeys } from '../../server/store/delivery-selections.ts'
-import { deleteOldDocumentLinks, keepLinks } from '../../server/store/document-links.ts'
+import { DAY_MS } from '../../server/core/delivery/backoff.ts'
+import { DEFAULT_SETTINGS } from '../../server/core/delivery/endpoint-settings.ts'
+import { inTransaction } from '../../server/store/connection/db.ts'
 import {
   insertEndpoint,
   lockEndpoint,
@@ -46,25 +12,7 @@ import {
   replaceKey,
   replaceSettings,
   saveStatus,
-} from '../../server/store/endpoints.ts'
-import {
-  eraseExcerpts,
-  eraseFiles,
-  eraseTexts,
-  findPendingOf,
-  lockEndpointsOf,
-} from '../../server/store/erasures.ts'
-import { deleteOldEventTraces } from '../../server/store/event-traces.ts'
-import {
-  deleteOldJobs,
-  finishJob,
-  holdJob,
-  insertJob,
-  noteFailure,
-  settleItems,
-} from '../../server/store/jobs.ts'
-import { bringForward } from '../../server/store/late-due-times.ts'
-import { freeAllLeases } from '../../server/store/leases.ts'
+} from '../../server/store/endpoints/endpoints.ts'
 import {
   answerOffer,
   collectAnswers,
@@ -75,18 +23,18 @@ import {
   takeOffer,
   withdrawOffer,
   withdrawUntaken,
-} from '../../server/store/listener-offers.ts'
+} from '../../server/store/endpoints/listener-offers.ts'
 import {
   dropDeletedListeners,
   insertListener,
   markSilent,
   touchListener,
-} from '../../server/store/listeners.ts'
+} from '../../server/store/endpoints/listeners.ts'
 import {
   ensureInternalClient,
   insertNoticeEndpoint,
   moveNoticeEndpoint,
-} from '../../server/store/notice-endpoint.ts'
+} from '../../server/store/endpoints/notice-endpoint.ts'
 import {
   beginNotices,
   countExhausted,
@@ -94,39 +42,106 @@ import {
   lockNotices,
   saveTold,
   tryLockNotices,
-} from '../../server/store/notices.ts'
+} from '../../server/store/endpoints/notices.ts'
+import { beginCheck, endCheck } from '../../server/store/endpoints/receiver-checks.ts'
+import {
+  countFit,
+  noteItems,
+  readOwedKeys,
+} from '../../server/store/history/delivery-selections.ts'
+import {
+  deleteOldJobs,
+  finishJob,
+  holdJob,
+  insertJob,
+  noteFailure,
+  settleItems,
+} from '../../server/store/history/jobs.ts'
+import {
+  deleteOldSteps,
+  saveAttemptSteps,
+  sumUpFinalCounts,
+} from '../../server/store/history/stats.ts'
+import {
+  cancelDeliveries,
+  findPending,
+  findStillPending,
+} from '../../server/store/owed/cancellations.ts'
+import { releaseDeliveriesOf } from '../../server/store/owed/deliveries.ts'
+import { bringForward } from '../../server/store/owed/late-due-times.ts'
+import { freeAllLeases } from '../../server/store/owed/leases.ts'
+import { disableFailing } from '../../server/store/owed/parked.ts'
+import { releaseStrands } from '../../server/store/owed/released-strands.ts'
+import { findFinal, replayDeliveries } from '../../server/store/owed/replays.ts'
+import { deleteOldDocumentLinks, keepLinks } from '../../server/store/payments/document-links.ts'
+import { deleteOldEventTraces } from '../../server/store/payments/event-traces.ts'
+import { beginSealRound, insertSegment } from '../../server/store/proofs/audit-segments.ts'
+import { insertAudit, insertAuditWithChanges } from '../../server/store/proofs/audit-table.ts'
+import {
+  saveHeadTold,
+  saveSealedThrough,
+  saveVerification,
+} from '../../server/store/proofs/seal-progress.ts'
+import {
+  findLastSegmentOf,
+  forgetRowDigests,
+  insertDrop,
+} from '../../server/store/removal/audit-segment-retention.ts'
+import {
+  cancelOwedAfter,
+  FIRST_OWED,
+  readDeletedOwed,
+} from '../../server/store/removal/deleted-endpoints.ts'
+import {
+  eraseExcerpts,
+  eraseFiles,
+  eraseTexts,
+  findPendingOf,
+  lockEndpointsOf,
+} from '../../server/store/removal/erasures.ts'
+import { forgetOldPayments } from '../../server/store/removal/payment-retention.ts'
+import {
+  deleteOldHours,
+  deleteUnusedDocuments,
+  dropOldHistory,
+} from '../../server/store/removal/retention.ts'
+import { insertAccount } from '../../server/store/secrets/accounts.ts'
+import {
+  deleteSecret,
+  insertSecret,
+  replaceDigest,
+} from '../../server/store/secrets/client-secrets.ts'
+import { insertClient, lockClient, setClientStatus } from '../../server/store/secrets/clients.ts'
+import {
+  deleteOldClientLinks,
+  deleteOldLinks,
+  deleteSession,
+  insertClientLink,
+  insertLink,
+  insertSession,
+  takeClientLink,
+  takeLink,
+} from '../../server/store/secrets/console-sessions.ts'
 import {
   insertKey,
   lockKeys,
   replaceKeyDigest,
   revokeKey,
   touchKey,
-} from '../../server/store/operator-keys.ts'
-import { disableFailing } from '../../server/store/parked.ts'
-import { forgetOldPayments } from '../../server/store/payment-retention.ts'
-import { beginCheck, endCheck } from '../../server/store/receiver-checks.ts'
-import { releaseStrands } from '../../server/store/released-strands.ts'
-import { findFinal, replayDeliveries } from '../../server/store/replays.ts'
-import { replaceSealedEndpoints, replaceSealedSigningKeys } from '../../server/store/reseal.ts'
+} from '../../server/store/secrets/operator-keys.ts'
 import {
-  deleteOldHours,
-  deleteUnusedDocuments,
-  dropOldHistory,
-} from '../../server/store/retention.ts'
-import {
-  saveHeadTold,
-  saveSealedThrough,
-  saveVerification,
-} from '../../server/store/seal-progress.ts'
-import { beginDerivedKeys } from '../../server/store/sealing-form.ts'
+  replaceSealedEndpoints,
+  replaceSealedSigningKeys,
+} from '../../server/store/secrets/reseal.ts'
+import { beginDerivedKeys } from '../../server/store/secrets/sealing-form.ts'
 import {
   forgetRetiredPrivateKeys,
   insertSigningKey,
   lockSigningKeys,
   replaceAuthentications,
   retireSigningKeys,
-} from '../../server/store/signing-keys.ts'
-import { deleteOldSteps, saveAttemptSteps, sumUpFinalCounts } from '../../server/store/stats.ts'
+} from '../../server/store/secrets/signing-keys.ts'
+import { EVERY_DELIVERY } from '../../server/store/sql/delivery-query.ts'
 import { callRetries } from './calls-retries.ts'
 import { callStatements } from './calls-statements.ts'
 import type { Recorder } from './recorder.ts'

@@ -32,7 +32,7 @@ export const NEEDED: readonly Needed[] = [
       'outcomes.recordAny',
       'deliveries.releaseDeliveriesOf',
       'endpoint-lists.readTroubled',
-      'health.readHealth',
+      'endpoint-health.readHealth',
       'notices.readEndpointsToTell',
     ],
     without: changeText((text) => text.replace(/ \+ 0 =/g, ' =')),

@@ -1,7 +1,7 @@
 // A plan of PostgreSQL, cut down to its shape: kinds of nodes, indexes and the columns that conditions are
 // about. Costs, rows, times and values are left out, and partitions of one shape are one line.
 
-import type { Db } from '../../server/store/db.ts'
+import type { Db } from '../../server/store/connection/db.ts'
 
 export interface PlanNode {
   /** As EXPLAIN calls it: 'Index Scan', 'Nested Loop' … */

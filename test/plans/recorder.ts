@@ -30,6 +30,7 @@ export interface Statement {
 }
 
 interface Site {
+  /** Its name alone: no two files of the store have the same. */
   file: string
   line: number
 }
@@ -140,8 +141,15 @@ function listSites(): readonly Site[] {
   )
 }
 
+const paths = new Map(globSync('**/*.ts', { cwd: STORE }).map((path) => [basename(path), path]))
+
+/** From the store's folder. */
+export function pathOf(file: string): string {
+  return paths.get(file) ?? file
+}
+
 export function storeFiles(): readonly string[] {
-  return globSync('*.ts', { cwd: STORE })
+  return [...paths.keys()]
     .filter((file) => !file.endsWith('.test.ts') && !PASSING_ON.has(file))
     .toSorted()
 }
@@ -149,7 +157,7 @@ export function storeFiles(): readonly string[] {
 const linesRead = new Map<string, readonly string[]>()
 
 function linesOf(file: string): readonly string[] {
-  const known = linesRead.get(file) ?? readFileSync(STORE + file, 'utf8').split('\n')
+  const known = linesRead.get(file) ?? readFileSync(STORE + pathOf(file), 'utf8').split('\n')
   linesRead.set(file, known)
   return known
 }

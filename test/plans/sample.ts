@@ -1,7 +1,7 @@
 // What the calls of the store are about: some rows of the filled world, picked in one order.
 
 import type { Pool } from 'pg'
-import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
+import type { HeldDelivery } from '../../server/store/owed/held-deliveries.ts'
 import { NOW } from './world.ts'
 
 export interface SampleDelivery extends HeldDelivery {

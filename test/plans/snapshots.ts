@@ -4,6 +4,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { renderPlan } from './plan.ts'
+import { pathOf } from './recorder.ts'
 import { type Explained, STATES, type StatePlan } from './states.ts'
 
 const FOLDER = fileURLToPath(new URL('./snapshots/', import.meta.url))
@@ -18,7 +19,7 @@ const ofCell = (all: readonly Explained[]) =>
 const head = (
   file: string,
   all: readonly Explained[],
-) => `-- The statements of server/store/${file} and their plans, without costs. Written by \`npm run plans\`;
+) => `-- The statements of server/store/${pathOf(file)} and their plans, without costs. Written by \`npm run plans\`;
 -- a test compares them with what PostgreSQL ${SNAPSHOT_VERSION} plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;${ofCell(all)}
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;

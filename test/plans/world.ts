@@ -2,9 +2,9 @@
 // on fixed days and with ids made from numbers, so that every run sees the same rows. Statistics are never
 // gathered by the server itself.
 
-import { DAY_MS } from '../../server/core/backoff.ts'
-import type { Db } from '../../server/store/db.ts'
-import { ensurePartitions } from '../../server/store/partitions.ts'
+import { DAY_MS } from '../../server/core/delivery/backoff.ts'
+import type { Db } from '../../server/store/connection/db.ts'
+import { ensurePartitions } from '../../server/store/schema/partitions.ts'
 import { cloneDatabase, copyDatabase, type TestDatabase } from '../support/database.ts'
 
 export const NOW = new Date('2026-03-10T12:00:00Z')

@@ -2,9 +2,9 @@
 
 import { type Mutant, patch, type TestedMutant } from './mutant.ts'
 
-const RECORD = 'operations/record-payments.ts'
-const FAN_OUT = 'core/fan-out.ts'
-const GATHERER = 'operations/parts/payment-gatherer.ts'
+const RECORD = 'operations/accepting/record-payments.ts'
+const FAN_OUT = 'core/delivery/fan-out.ts'
+const GATHERER = 'operations/accepting/payment-gatherer.ts'
 
 export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   {
@@ -76,19 +76,19 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   {
     name: 'a wait that is over frees no slot',
     patches: [patch(GATHERER, '    this.#holds.endWait()\n', '')],
-    test: 'server/operations/parts/payment-gatherer.test.ts',
+    test: 'server/operations/accepting/payment-gatherer.test.ts',
   },
   {
     name: 'hand-off of a batch that is rolled back',
     patches: [
-      patch('operations/parts/postgres-payment-store.ts', '        commit(),\n', ''),
+      patch('operations/accepting/postgres-payment-store.ts', '        commit(),\n', ''),
       patch(
-        'store/db.ts',
+        'store/connection/db.ts',
         'await commit()\n    return result',
         'void commit().catch(() => {})\n    return result',
       ),
     ],
-    test: 'server/operations/record-payments.test.ts',
+    test: 'server/operations/accepting/record-payments.test.ts',
   },
   {
     name: 'a webhook is owed what happens in other accounts',
@@ -100,7 +100,7 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         '[endpoints]',
       ),
     ],
-    test: 'server/core/fan-out.test.ts',
+    test: 'server/core/delivery/fan-out.test.ts',
   },
   {
     name: 'a subscription is owed nothing',
@@ -125,6 +125,6 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         'const hasElders = false',
       ),
     ],
-    test: 'server/core/fan-out.test.ts',
+    test: 'server/core/delivery/fan-out.test.ts',
   },
 ]

@@ -1,6 +1,6 @@
 // I5 and I6: no needless second request, and updates of one payment in sequence.
 
-import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode } from '../../server/core/delivery/endpoint-settings.ts'
 import { isBlind } from './clock-checks.ts'
 import type { ReceivedRequest, ReplayAct, StoredDelivery, Violation } from './records.ts'
 import { name, ofRequest, type RunIndex } from './run-index.ts'

@@ -3,7 +3,7 @@
 import type { ReceivedRequest, StoredAttempt, Violation } from './records.ts'
 import { ofRequest, type RunIndex, SICK, violation } from './run-index.ts'
 
-/** A stored time that is further ahead is that of a wrong clock (store/endpoint-health). */
+/** A stored time that is further ahead is that of a wrong clock (store/endpoints/endpoint-health). */
 const FUTURE_MS_MAX = 60_000
 
 /** I8: one row per attempt, true to what the receiver saw; none missing without a fault. */

@@ -6,9 +6,9 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   {
     name: 'lease shorter than the attempt',
     patches: [
-      patch('core/lease.ts', 'leaseMs: 25_000', 'leaseMs: 8_000'),
+      patch('core/delivery/lease.ts', 'leaseMs: 25_000', 'leaseMs: 8_000'),
       patch(
-        'core/lease.ts',
+        'core/delivery/lease.ts',
         'cautiousMs > policy.attemptMsMax + policy.recordingMsMax',
         'cautiousMs > policy.recordingMsMax',
       ),
@@ -18,12 +18,12 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'lease counted from the reply',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'Object.assign(lease, now, this.#endsOf(sentAt))',
         'Object.assign(lease, now, this.#endsOf({ ...sentAt, ...this.#readClocks() }))',
       ),
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         '{ ...lease, ...this.#endsOf(sentAt) }',
         '{ ...lease, ...this.#endsOf({ ...sentAt, ...this.#readClocks() }) }',
       ),
@@ -34,12 +34,12 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'no check before sending',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
         'return hasRoom !== null',
       ),
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
         'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
       ),
@@ -49,7 +49,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'the lease is not compared again when the send begins',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
         'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
       ),
@@ -59,7 +59,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'lease taken before it was silent long enough',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'const silent = this.#others.silentFor(this.#policy.leaseMs,',
         'const silent = this.#others.silentFor(this.#policy.leaseMs / 5,',
       ),
@@ -69,7 +69,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'silence counted on a clock that jumps ahead',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    if',
         'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    if',
       ),
@@ -79,12 +79,12 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'own lease counted on a clock that sleeps',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'cautiousMs: cautiousMs() }',
         'cautiousMs: cautiousMs === null ? 0 : clock.monotonicMs() }',
       ),
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
         'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
       ),
@@ -94,7 +94,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'refused record is resent',
     patches: [
       patch(
-        'delivery/recorder.ts',
+        'delivery/attempts/recorder.ts',
         'for (const lease of recorded.lost) this.#leases.refused(lease)',
         'void recorded.lost',
       ),
@@ -104,7 +104,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'a stop is not announced',
     patches: [
       patch(
-        'delivery/shards.ts',
+        'delivery/leases/shards.ts',
         'await this.#environment.store.leave(busy)\n    this.#environment.wakeUps?.announceLeases()',
         'await this.#environment.store.leave(busy)',
       ),
@@ -118,7 +118,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'hand-off to a shard gained since',
     patches: [
       patch(
-        'delivery/hand-off.ts',
+        'delivery/owing/hand-off.ts',
         'return !isOurs || this.#watch.isOutdated(delivery)',
         'return isOurs !== null && this.#watch.isOutdated(delivery)',
       ),

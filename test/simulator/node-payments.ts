@@ -7,12 +7,12 @@ import type {
   LockedPayments,
   PaymentStore,
   PaymentTransaction,
-} from '../../server/operations/parts/payment-store.ts'
+} from '../../server/operations/accepting/payment-store.ts'
 import { call, type StoreLink } from './node-store.ts'
 import type { Twin } from './twin.ts'
 import type { PaymentSession } from './twin-payments.ts'
 
-/** createPool in server/store/db.ts. */
+/** createPool in server/store/connection/db.ts. */
 const STATEMENT_MS_MAX = 9_500
 const IDLE_IN_TRANSACTION_MS_MAX = 30_000
 

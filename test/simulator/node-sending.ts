@@ -1,7 +1,7 @@
 // One callback from a simulated process to a simulated receiver, and what becomes of its answer.
 
-import type { AttemptResult, CallbackRequest } from '../../server/core/callback-request.ts'
-import type { Outcome } from '../../server/core/delivery.ts'
+import type { AttemptResult, CallbackRequest } from '../../server/core/delivery/callback-request.ts'
+import type { Outcome } from '../../server/core/delivery/delivery.ts'
 import type { Dice } from './dice.ts'
 import type { NodeClocks } from './node-clocks.ts'
 import type { Door, NodeWorld } from './node-world.ts'

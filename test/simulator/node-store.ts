@@ -2,12 +2,12 @@
 // (atomically) or not, and its answer travels back, or is lost: the caller cannot tell "not applied"
 // from "applied, answer lost". Nothing hangs for longer than the pool's own time-out.
 
-import type { LeasePolicy } from '../../server/core/lease.ts'
-import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
+import type { LeasePolicy } from '../../server/core/delivery/lease.ts'
+import type { DeliveryStore } from '../../server/delivery/seams/delivery-store.ts'
 import type { Dice } from './dice.ts'
 import type { Twin } from './twin.ts'
 
-/** createPool in server/store/db.ts: the server gives up after 9.5 s, the client after 10 s. */
+/** createPool in server/store/connection/db.ts: the server gives up after 9.5 s, the client after 10 s. */
 const QUERY_MS_MAX = 10_000
 
 export interface StoreWeather {

@@ -1,10 +1,10 @@
 // What a simulated process needs of the world it runs in.
 
 import type { EngineOptions } from '../../server/delivery/engine.ts'
-import type { GathererLimits } from '../../server/operations/parts/payment-gatherer.ts'
-import type { HoldLimits } from '../../server/operations/parts/payment-holds.ts'
-import type { RecordingDeps } from '../../server/operations/record-payments.ts'
-import type { WakeUp } from '../../server/store/wake-ups.ts'
+import type { GathererLimits } from '../../server/operations/accepting/payment-gatherer.ts'
+import type { HoldLimits } from '../../server/operations/accepting/payment-holds.ts'
+import type { RecordingDeps } from '../../server/operations/accepting/record-payments.ts'
+import type { WakeUp } from '../../server/store/owed/wake-ups.ts'
 import type { Counters } from './counters.ts'
 import type { StoreWeather } from './node-store.ts'
 import type { Receiver } from './receivers.ts'

@@ -1,11 +1,14 @@
 // One process of the service: the real engine and the real gatherer. Everything that reaches it passes one
 // door: a dead incarnation never hears of anything again, a stalled one hears late, while all clocks run on.
 
-import type { Clock } from '../../server/core/clock.ts'
+import type { Clock } from '../../server/core/plain/clock.ts'
 import type { Engine } from '../../server/delivery/engine.ts'
-import type { PaymentGatherer } from '../../server/operations/parts/payment-gatherer.ts'
-import type { PaymentChange, RecordedPayment } from '../../server/operations/record-payments.ts'
-import type { WakeUp } from '../../server/store/wake-ups.ts'
+import type { PaymentGatherer } from '../../server/operations/accepting/payment-gatherer.ts'
+import type {
+  PaymentChange,
+  RecordedPayment,
+} from '../../server/operations/accepting/record-payments.ts'
+import type { WakeUp } from '../../server/store/owed/wake-ups.ts'
 import { Dice } from './dice.ts'
 import { NodeClocks } from './node-clocks.ts'
 import { type NodePayments, nodePayments, type PaymentLink } from './node-payments.ts'

@@ -2,7 +2,7 @@
 // faults strike when. Most worlds live for a minute or two with the service's own spans; some live for
 // weeks, with polling and leases as many times slower as the world is longer.
 
-import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode, EventChoice } from '../../server/core/delivery/endpoint-settings.ts'
 import type { EngineOptions } from '../../server/delivery/engine.ts'
 import { Dice } from './dice.ts'
 import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'

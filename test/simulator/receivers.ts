@@ -2,7 +2,7 @@
 // they saw, and when, is what the checker relies on.
 
 import { hash } from 'node:crypto'
-import type { CallbackRequest } from '../../server/core/callback-request.ts'
+import type { CallbackRequest } from '../../server/core/delivery/callback-request.ts'
 import type { Dice } from './dice.ts'
 import { bodySignature, standardSignature } from './key-ring.ts'
 import type { ReceivedRequest } from './records.ts'

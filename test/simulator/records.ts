@@ -2,8 +2,8 @@
 // receivers saw, what the database holds, which faults there were. The checker reads nothing else.
 // All instants are on one true clock, but for those that the database holds (…AtMs of rows).
 
-import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
-import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
+import type { DeliveryState, FinalState } from '../../server/core/delivery/delivery.ts'
+import type { DeliverMode } from '../../server/core/delivery/endpoint-settings.ts'
 
 /** What the checker must know of the settings. */
 export interface Limits {

@@ -1,7 +1,7 @@
 // The records of one run, indexed for the checks. Each check takes it and returns what is wrong; none looks
 // at how the service works.
 
-import type { DeliverMode } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode } from '../../server/core/delivery/endpoint-settings.ts'
 import type {
   EndpointAct,
   EndpointHistory,

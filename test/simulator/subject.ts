@@ -5,41 +5,41 @@ import { fileURLToPath } from 'node:url'
 
 export interface Subject {
   Engine: typeof import('../../server/delivery/engine.ts').Engine
-  Shards: typeof import('../../server/delivery/shards.ts').Shards
-  RECORDER_LIMITS: typeof import('../../server/delivery/recorder.ts').RECORDER_LIMITS
-  DUE_READER_LIMITS: typeof import('../../server/delivery/due-reader.ts').DUE_READER_LIMITS
-  CHANGE_WATCH_LIMITS: typeof import('../../server/delivery/change-watch.ts').CHANGE_WATCH_LIMITS
-  DatabaseClock: typeof import('../../server/store/database-clock.ts').DatabaseClock
-  CautiousClock: typeof import('../../server/delivery/cautious-clock.ts').CautiousClock
-  LEASE_POLICY: typeof import('../../server/core/lease.ts').LEASE_POLICY
-  retryPolicy: typeof import('../../server/core/backoff.ts').retryPolicy
-  circuitPolicy: typeof import('../../server/core/circuit.ts').circuitPolicy
-  ServiceError: typeof import('../../server/core/errors.ts').ServiceError
-  UuidMaker: typeof import('../../server/core/uuid.ts').UuidMaker
-  acceptPayments: typeof import('../../server/operations/record-payments.ts').acceptPayments
-  PaymentGatherer: typeof import('../../server/operations/parts/payment-gatherer.ts').PaymentGatherer
-  GATHERER_LIMITS: typeof import('../../server/operations/parts/payment-gatherer.ts').GATHERER_LIMITS
-  HOLD_LIMITS: typeof import('../../server/operations/parts/payment-holds.ts').HOLD_LIMITS
+  Shards: typeof import('../../server/delivery/leases/shards.ts').Shards
+  RECORDER_LIMITS: typeof import('../../server/delivery/attempts/recorder.ts').RECORDER_LIMITS
+  DUE_READER_LIMITS: typeof import('../../server/delivery/owing/due-reader.ts').DUE_READER_LIMITS
+  CHANGE_WATCH_LIMITS: typeof import('../../server/delivery/owing/change-watch.ts').CHANGE_WATCH_LIMITS
+  DatabaseClock: typeof import('../../server/store/connection/database-clock.ts').DatabaseClock
+  CautiousClock: typeof import('../../server/delivery/seams/cautious-clock.ts').CautiousClock
+  LEASE_POLICY: typeof import('../../server/core/delivery/lease.ts').LEASE_POLICY
+  retryPolicy: typeof import('../../server/core/delivery/backoff.ts').retryPolicy
+  circuitPolicy: typeof import('../../server/core/delivery/circuit.ts').circuitPolicy
+  ServiceError: typeof import('../../server/core/plain/errors.ts').ServiceError
+  UuidMaker: typeof import('../../server/core/plain/uuid.ts').UuidMaker
+  acceptPayments: typeof import('../../server/operations/accepting/record-payments.ts').acceptPayments
+  PaymentGatherer: typeof import('../../server/operations/accepting/payment-gatherer.ts').PaymentGatherer
+  GATHERER_LIMITS: typeof import('../../server/operations/accepting/payment-gatherer.ts').GATHERER_LIMITS
+  HOLD_LIMITS: typeof import('../../server/operations/accepting/payment-holds.ts').HOLD_LIMITS
 }
 
 /** Where each of them is found. */
 const FILES: Readonly<Record<keyof Subject, string>> = {
   Engine: 'delivery/engine.ts',
-  Shards: 'delivery/shards.ts',
-  RECORDER_LIMITS: 'delivery/recorder.ts',
-  DUE_READER_LIMITS: 'delivery/due-reader.ts',
-  CHANGE_WATCH_LIMITS: 'delivery/change-watch.ts',
-  DatabaseClock: 'store/database-clock.ts',
-  CautiousClock: 'delivery/cautious-clock.ts',
-  LEASE_POLICY: 'core/lease.ts',
-  retryPolicy: 'core/backoff.ts',
-  circuitPolicy: 'core/circuit.ts',
-  ServiceError: 'core/errors.ts',
-  UuidMaker: 'core/uuid.ts',
-  acceptPayments: 'operations/record-payments.ts',
-  PaymentGatherer: 'operations/parts/payment-gatherer.ts',
-  GATHERER_LIMITS: 'operations/parts/payment-gatherer.ts',
-  HOLD_LIMITS: 'operations/parts/payment-holds.ts',
+  Shards: 'delivery/leases/shards.ts',
+  RECORDER_LIMITS: 'delivery/attempts/recorder.ts',
+  DUE_READER_LIMITS: 'delivery/owing/due-reader.ts',
+  CHANGE_WATCH_LIMITS: 'delivery/owing/change-watch.ts',
+  DatabaseClock: 'store/connection/database-clock.ts',
+  CautiousClock: 'delivery/seams/cautious-clock.ts',
+  LEASE_POLICY: 'core/delivery/lease.ts',
+  retryPolicy: 'core/delivery/backoff.ts',
+  circuitPolicy: 'core/delivery/circuit.ts',
+  ServiceError: 'core/plain/errors.ts',
+  UuidMaker: 'core/plain/uuid.ts',
+  acceptPayments: 'operations/accepting/record-payments.ts',
+  PaymentGatherer: 'operations/accepting/payment-gatherer.ts',
+  GATHERER_LIMITS: 'operations/accepting/payment-gatherer.ts',
+  HOLD_LIMITS: 'operations/accepting/payment-holds.ts',
 }
 
 export const SERVER = fileURLToPath(new URL('../../server/', import.meta.url))

@@ -1,4 +1,4 @@
-// A cancellation in the twin, as store/cancellations and released-strands do it.
+// A cancellation in the twin, as store/owed/cancellations and released-strands do it.
 
 import { endDelivery, type PendingRow, pendingOf, type Stored, whole } from './twin-tables.ts'
 

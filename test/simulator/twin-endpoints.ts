@@ -2,7 +2,7 @@
 // resumed, deleted.
 
 import type { KeyObject } from 'node:crypto'
-import type { DeliverMode, EventChoice } from '../../server/core/endpoint-settings.ts'
+import type { DeliverMode, EventChoice } from '../../server/core/delivery/endpoint-settings.ts'
 import { type EndpointRow, endDelivery, type Stored, whole } from './twin-tables.ts'
 
 export const KEY_OVERLAP_MS = 24 * 3_600_000

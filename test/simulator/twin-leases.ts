@@ -1,8 +1,8 @@
-// Leases in the twin, as store/leases keeps them. The database's time is handed in, and nothing compares it
+// Leases in the twin, as store/owed/leases keeps them. The database's time is handed in, and nothing compares it
 // with any clock.
 
-import type { RenewedLease } from '../../server/core/lease.ts'
-import type { Renewal } from '../../server/store/leases.ts'
+import type { RenewedLease } from '../../server/core/delivery/lease.ts'
+import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { LeaseRow, ProcessRow, Stored } from './twin-tables.ts'
 
 export class TwinLeases {

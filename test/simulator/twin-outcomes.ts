@@ -1,12 +1,12 @@
-// What the engine records in the twin, as store/outcomes, parked and health record it: nothing changes for
+// What the engine records in the twin, as store/owed/outcomes, parked and health record it: nothing changes for
 // a shard whose epoch is no longer the recorder's.
 
-import type { ShardEpoch } from '../../server/core/lease.ts'
-import type { HealthDelta } from '../../server/store/endpoint-health.ts'
-import type { HeldDelivery } from '../../server/store/held-deliveries.ts'
-import type { AttemptRecord, Recorded } from '../../server/store/outcomes.ts'
-import type { ExhaustedPage, LaneKey, ParkedPage } from '../../server/store/parked.ts'
-import type { Postponement } from '../../server/store/unattempted.ts'
+import type { ShardEpoch } from '../../server/core/delivery/lease.ts'
+import type { HealthDelta } from '../../server/store/endpoints/endpoint-health.ts'
+import type { HeldDelivery } from '../../server/store/owed/held-deliveries.ts'
+import type { AttemptRecord, Recorded } from '../../server/store/owed/outcomes.ts'
+import type { ExhaustedPage, LaneKey, ParkedPage } from '../../server/store/owed/parked.ts'
+import type { Postponement } from '../../server/store/owed/unattempted.ts'
 import {
   compareIds,
   endDelivery,

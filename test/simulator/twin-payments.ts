@@ -1,15 +1,15 @@
-// Accepting in the twin, as store/payments and store/accept do it: a payment is locked to the end of a
+// Accepting in the twin, as store/payments/payments and store/payments/accept do it: a payment is locked to the end of a
 // transaction, the endpoints are read after the locks, and what is saved is seen after the commit. Who is
 // owed what is the service's own decision.
 
-import type { ListeningEndpoint } from '../../server/core/fan-out.ts'
-import type { HandedOff } from '../../server/core/queued-delivery.ts'
+import type { ListeningEndpoint } from '../../server/core/delivery/fan-out.ts'
+import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
 import type {
   AcceptedChanges,
   LockedPayments,
-} from '../../server/operations/parts/payment-store.ts'
-import type { LockedPayment } from '../../server/store/payments.ts'
-import type { ChangeToSave } from '../../server/store/save-new.ts'
+} from '../../server/operations/accepting/payment-store.ts'
+import type { LockedPayment } from '../../server/store/payments/payments.ts'
+import type { ChangeToSave } from '../../server/store/payments/save-new.ts'
 import type { EventRow, PendingRow, Stored } from './twin-tables.ts'
 import { whole } from './twin-tables.ts'
 

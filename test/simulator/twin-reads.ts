@@ -1,13 +1,13 @@
-// What the engine reads from the twin, as store/deliveries, parked, events, health and sending-endpoints read it.
+// What the engine reads from the twin, as store/owed/deliveries, parked, events, health and sending-endpoints read it.
 
-import { DEFAULT_SETTINGS } from '../../server/core/endpoint-settings.ts'
-import type { ShownHealth } from '../../server/core/health.ts'
-import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
-import type { EndpointKey } from '../../server/delivery/delivery-store.ts'
-import type { DueCursor, StrandKey } from '../../server/store/deliveries.ts'
-import type { EventKey, Payload } from '../../server/store/events.ts'
-import type { LaneKey } from '../../server/store/parked.ts'
-import type { ChangedEndpoint, SendingEndpoint } from '../../server/store/sending-endpoints.ts'
+import { DEFAULT_SETTINGS } from '../../server/core/delivery/endpoint-settings.ts'
+import type { ShownHealth } from '../../server/core/delivery/health.ts'
+import type { QueuedDelivery } from '../../server/core/delivery/queued-delivery.ts'
+import type { EndpointKey } from '../../server/delivery/seams/delivery-store.ts'
+import type { EventKey, Payload } from '../../server/store/history/events.ts'
+import type { DueCursor, StrandKey } from '../../server/store/owed/deliveries.ts'
+import type { LaneKey } from '../../server/store/owed/parked.ts'
+import type { ChangedEndpoint, SendingEndpoint } from '../../server/store/owed/sending-endpoints.ts'
 import { compareIds, type PendingRow, pendingOf, type Stored, whole } from './twin-tables.ts'
 
 export class TwinReads {

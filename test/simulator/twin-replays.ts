@@ -1,4 +1,4 @@
-// A replay in the twin, as store/replays does it.
+// A replay in the twin, as store/owed/replays does it.
 
 import { existing } from './twin-endpoints.ts'
 import { type PendingRow, type Stored, whole } from './twin-tables.ts'

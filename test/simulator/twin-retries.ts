@@ -1,4 +1,4 @@
-// Retries in the twin, as store/retries does them.
+// Retries in the twin, as store/owed/retries does them.
 
 import { existing, probeNow } from './twin-endpoints.ts'
 import { type PendingRow, pendingOf, type Stored, whole } from './twin-tables.ts'

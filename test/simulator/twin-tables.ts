@@ -2,18 +2,18 @@
 // milliseconds, as they are once a Date has carried them to PostgreSQL and back.
 
 import type { KeyObject } from 'node:crypto'
-import type { DeliveryState, FinalState } from '../../server/core/delivery.ts'
-import type { EndpointStatus } from '../../server/core/endpoint.ts'
+import type { DeliveryState, FinalState } from '../../server/core/delivery/delivery.ts'
+import type { EndpointStatus } from '../../server/core/delivery/endpoint.ts'
 import type {
   DeliverMode,
   DocumentInstead,
   DocumentMode,
   EventChoice,
-} from '../../server/core/endpoint-settings.ts'
-import type { EndpointHealth } from '../../server/core/health.ts'
-import type { ShardEpoch } from '../../server/core/lease.ts'
-import type { StoredPayment } from '../../server/core/payment-change.ts'
-import type { HandedOff } from '../../server/core/queued-delivery.ts'
+} from '../../server/core/delivery/endpoint-settings.ts'
+import type { EndpointHealth } from '../../server/core/delivery/health.ts'
+import type { ShardEpoch } from '../../server/core/delivery/lease.ts'
+import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
+import type { StoredPayment } from '../../server/core/payments/payment-change.ts'
 
 export interface PendingRow {
   clientKey: number

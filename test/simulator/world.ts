@@ -1,8 +1,8 @@
 // One seed, lived through: nodes over one twin, receivers, callers who repeat themselves until they
 // have an answer, and faults; first with faults, then without until everything has drained.
 
-import type { HandedOff } from '../../server/core/queued-delivery.ts'
-import type { WakeUp } from '../../server/store/wake-ups.ts'
+import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
+import type { WakeUp } from '../../server/store/owed/wake-ups.ts'
 import { Asking } from './asking.ts'
 import type { Counters } from './counters.ts'
 import { CLIENT_KEY } from './delivery-acts.ts'

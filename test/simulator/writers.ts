@@ -1,8 +1,11 @@
 // The source that writes payments, and companies whose own transactions hold a payment for a while. A
 // writer notes each answer; what was answered must be there for good.
 
-import type { PaymentWrite } from '../../server/core/payment.ts'
-import type { PaymentChange, RecordedPayment } from '../../server/operations/record-payments.ts'
+import type { PaymentWrite } from '../../server/core/payments/payment.ts'
+import type {
+  PaymentChange,
+  RecordedPayment,
+} from '../../server/operations/accepting/record-payments.ts'
 import type { Ask, Asking } from './asking.ts'
 import { REFUSED_TEXT } from './node-payments.ts'
 import type { AcceptingPlan, LockPlan, WritePlan } from './plan-accepting.ts'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import type { Pool } from 'pg'
-import { createPool } from '../../server/store/db.ts'
+import { createPool } from '../../server/store/connection/db.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
 
 export interface TestDatabase {

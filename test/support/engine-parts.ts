@@ -1,9 +1,9 @@
 // What the parts of the delivery engine need to be tested alone: deliveries that exist nowhere, a store
 // that answers only what a test has put in, and timers that a test fires.
 
-import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
-import type { DeliveryStore } from '../../server/delivery/delivery-store.ts'
-import type { EngineEnvironment } from '../../server/delivery/environment.ts'
+import type { QueuedDelivery } from '../../server/core/delivery/queued-delivery.ts'
+import type { DeliveryStore } from '../../server/delivery/seams/delivery-store.ts'
+import type { EngineEnvironment } from '../../server/delivery/seams/environment.ts'
 import { HandClock } from './injected-server.ts'
 
 /** Numbers as UUIDs, in the same order. */

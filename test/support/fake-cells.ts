@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CompactSign, exportJWK, generateKeyPair } from 'jose'
-import { ENTRY_TYPE } from '../../server/core/cell-directory.ts'
+import { ENTRY_TYPE } from '../../server/core/network/cell-directory.ts'
 import type { Owner } from './owner.ts'
 
 export interface FakeRequest {

@@ -3,8 +3,8 @@
 
 import { appendFile, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { MIGRATIONS_DIR } from '../../server/store/migrate.ts'
-import { readMigrationHashes } from '../../server/store/migration-hashes.ts'
+import { MIGRATIONS_DIR } from '../../server/store/schema/migrate.ts'
+import { readMigrationHashes } from '../../server/store/schema/migration-hashes.ts'
 
 const FILE = fileURLToPath(new URL('../house/migration-hashes.txt', import.meta.url))
 

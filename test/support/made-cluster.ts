@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { clusterDirOf } from '../../server/embedded/cluster.ts'
 import { startEmbedded } from '../../server/embedded/database.ts'
-import { migrate } from '../../server/store/migrate.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
 
 /** Where test files find it. */
 const MADE = 'PAYBELL_TEST_CLUSTER'

@@ -1,7 +1,7 @@
 // What SQL does to tables that are there already, as PostgreSQL itself tells: what it locks, how many rows it
 // reads and writes, and whether it writes a table anew. For migrations, which run beside traffic.
 
-import type { Db } from '../../server/store/db.ts'
+import type { Db } from '../../server/store/connection/db.ts'
 
 export interface Effect {
   /** A table, or a partition. */

@@ -1,10 +1,10 @@
 // A client's move in the state that a test needs, without the other cell: its row, and the fence as it stands then.
 
 import type { Pool } from 'pg'
-import { MOVE_STATES, type MoveState } from '../../server/core/client-move.ts'
-import { advanceMove, beginMove, findMoveOf } from '../../server/store/client-moves.ts'
-import { inTransaction } from '../../server/store/db.ts'
-import { lowerFence, raiseFence } from '../../server/store/move-fence.ts'
+import { MOVE_STATES, type MoveState } from '../../server/core/network/client-move.ts'
+import { inTransaction } from '../../server/store/connection/db.ts'
+import { advanceMove, beginMove, findMoveOf } from '../../server/store/moves/client-moves.ts'
+import { lowerFence, raiseFence } from '../../server/store/moves/move-fence.ts'
 
 export async function beginMoveOf(
   pool: Pool,

@@ -2,8 +2,8 @@
 
 import { readdir } from 'node:fs/promises'
 import { runner } from 'node-pg-migrate'
-import { createClient } from '../../server/store/db.ts'
-import { MIGRATIONS_DIR } from '../../server/store/migrate.ts'
+import { createClient } from '../../server/store/connection/db.ts'
+import { MIGRATIONS_DIR } from '../../server/store/schema/migrate.ts'
 
 /** The names of all migrations, without `.sql`, in order. */
 export async function migrationNames(): Promise<readonly string[]> {

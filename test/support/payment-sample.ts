@@ -1,9 +1,9 @@
 // A payment as an operator's system would write it, for tests that need one and change a field or
 // two.
 
-import { parseJson } from '../../server/core/exact-json.ts'
-import type { PaymentWrite } from '../../server/core/payment.ts'
-import { parsePayment } from '../../server/core/payment-fields.ts'
+import type { PaymentWrite } from '../../server/core/payments/payment.ts'
+import { parsePayment } from '../../server/core/payments/payment-fields.ts'
+import { parseJson } from '../../server/core/plain/exact-json.ts'
 
 export const SAMPLE = {
   id: '5d0c63c4-9a6e-4a0e-8f0c-0d7c4d6b1a01',

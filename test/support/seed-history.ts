@@ -2,9 +2,9 @@
 // Half of it is one large client's, the rest is shared by all others; nearly all has been delivered.
 
 import type { Pool } from 'pg'
-import { DAY_MS } from '../../server/core/backoff.ts'
-import type { Db } from '../../server/store/db.ts'
-import { ensurePartitions } from '../../server/store/partitions.ts'
+import { DAY_MS } from '../../server/core/delivery/backoff.ts'
+import type { Db } from '../../server/store/connection/db.ts'
+import { ensurePartitions } from '../../server/store/schema/partitions.ts'
 
 export interface HistorySize {
   deliveries: number

@@ -3,12 +3,12 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { digestOfIds } from '../../server/core/ids-digest.ts'
-import { uuidFloor } from '../../server/core/uuid.ts'
-import { cancelDeliveries } from '../../server/store/cancellations.ts'
-import { type Db, inTransaction } from '../../server/store/db.ts'
-import { recordOutcomes } from '../../server/store/outcomes.ts'
-import { findFinal, replayDeliveries } from '../../server/store/replays.ts'
+import { uuidFloor } from '../../server/core/plain/uuid.ts'
+import { digestOfIds } from '../../server/core/proofs/ids-digest.ts'
+import { type Db, inTransaction } from '../../server/store/connection/db.ts'
+import { cancelDeliveries } from '../../server/store/owed/cancellations.ts'
+import { recordOutcomes } from '../../server/store/owed/outcomes.ts'
+import { findFinal, replayDeliveries } from '../../server/store/owed/replays.ts'
 import {
   holdShard,
   idAt,

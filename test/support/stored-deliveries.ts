@@ -3,7 +3,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { uuidAt } from '../../server/core/uuid.ts'
+import { uuidAt } from '../../server/core/plain/uuid.ts'
 
 export const STORED_AT = new Date('2026-03-02T09:30:00.400Z')
 

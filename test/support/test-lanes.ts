@@ -1,12 +1,12 @@
 // Lanes to be tested alone, with what they asked of the engine, and the steps of a flight by short names.
 
 import assert from 'node:assert/strict'
-import { circuitPolicy } from '../../server/core/circuit.ts'
-import type { Moment } from '../../server/core/clock.ts'
-import type { QueuedDelivery } from '../../server/core/queued-delivery.ts'
-import type { Flight } from '../../server/delivery/lane.ts'
-import type { LaneEvents } from '../../server/delivery/lane-events.ts'
-import { Lanes, type LanesOptions } from '../../server/delivery/lanes.ts'
+import { circuitPolicy } from '../../server/core/delivery/circuit.ts'
+import type { QueuedDelivery } from '../../server/core/delivery/queued-delivery.ts'
+import type { Moment } from '../../server/core/plain/clock.ts'
+import type { Flight } from '../../server/delivery/lanes/lane.ts'
+import type { LaneEvents } from '../../server/delivery/lanes/lane-events.ts'
+import { Lanes, type LanesOptions } from '../../server/delivery/lanes/lanes.ts'
 import { queued } from './engine-parts.ts'
 
 export const HOUR_MS = 3_600_000

@@ -2,10 +2,10 @@
 // Both have the same master key, operator's key and signing keys, as cells behind one address do.
 
 import { randomBytes } from 'node:crypto'
-import { addressOfCell } from '../../server/core/database-url.ts'
-import { copySigningKeys } from '../../server/store/cells.ts'
-import { createPool } from '../../server/store/db.ts'
-import { migrate } from '../../server/store/migrate.ts'
+import { addressOfCell } from '../../server/core/network/database-url.ts'
+import { createPool } from '../../server/store/connection/db.ts'
+import { copySigningKeys } from '../../server/store/schema/cells.ts'
+import { migrate } from '../../server/store/schema/migrate.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { type Paybell, SHORT_LEASES, startPaybell } from './paybell.ts'

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Db } from '../../server/store/db.ts'
+import type { Db } from '../../server/store/connection/db.ts'
 
 export const MADE_BEFORE = fileURLToPath(new URL('./made-before.json', import.meta.url))
 

@@ -3,7 +3,7 @@
 // forward again.
 
 import { randomBytes } from 'node:crypto'
-import { createPool } from '../../server/store/db.ts'
+import { createPool } from '../../server/store/connection/db.ts'
 import type { Owner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { Interface } from './interface.ts'

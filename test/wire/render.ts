@@ -2,7 +2,7 @@
 // that of the schemas. Knows only the keywords that the interface uses; another one is an error.
 
 import type { TSchema } from 'typebox'
-import { STATES_PATTERN } from '../../server/http/delivery-schema.ts'
+import { STATES_PATTERN } from '../../server/http/schemas/delivery-schema.ts'
 import type { Shape } from './shapes.ts'
 
 type Schema = Readonly<Record<string, unknown>>

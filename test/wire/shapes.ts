@@ -2,6 +2,72 @@
 // nowhere but in the schemas; this is their table of contents, in the order of the generated files.
 
 import { type TSchema, Type } from 'typebox'
+import { EventItem, EventKindSchema } from '../../server/http/answers/event-text.ts'
+import {
+  ChangedDeliverySchema,
+  TestResultSchema,
+} from '../../server/http/routes/client/delivery-actions.ts'
+import { FeedPage } from '../../server/http/routes/client/events.ts'
+import { NoticeSchema, NoticesSchema } from '../../server/http/routes/client/notices.ts'
+import { withHealth } from '../../server/http/routes/client/one-endpoint.ts'
+import {
+  EndpointOfPaymentSchema,
+  OwnPaymentDetail,
+  OwnPaymentSchema,
+  PaymentDeliveries,
+} from '../../server/http/routes/client/own-payments.ts'
+import {
+  CheckedStepSchema,
+  DiagnosisSchema,
+  FindingCodeSchema,
+  ReportSchema,
+} from '../../server/http/routes/client/receiver-tools.ts'
+import { ItemWithAccount } from '../../server/http/routes/client/webhooks.ts'
+import { Session } from '../../server/http/routes/open/console.ts'
+import {
+  AuditChangeSchema,
+  AuditItem,
+  AuditListQuery,
+} from '../../server/http/routes/operator/operator-audit.ts'
+import {
+  FindingSchema,
+  SealedSegmentSchema,
+  SealHeadSchema,
+  VerifiedAuditSchema,
+} from '../../server/http/routes/operator/operator-audit-seal.ts'
+import { Filter } from '../../server/http/routes/operator/operator-bulk.ts'
+import { CellSchema } from '../../server/http/routes/operator/operator-cells.ts'
+import {
+  AccountItem,
+  ClientItem,
+  ClientWithSecrets,
+  ConsoleLink,
+  NewClient,
+  NewSecret,
+} from '../../server/http/routes/operator/operator-clients.ts'
+import {
+  EndpointListQuery,
+  Hour,
+  Item,
+  ItemWithHealth,
+  KindSchema,
+} from '../../server/http/routes/operator/operator-endpoints.ts'
+import { KeyItem, NewKey, RoleSchema } from '../../server/http/routes/operator/operator-keys.ts'
+import { ErasedSchema } from '../../server/http/routes/operator/operator-payment-erasure.ts'
+import {
+  EventWithDeliveriesItem,
+  ListQuery,
+  OperatorPayment,
+} from '../../server/http/routes/operator/operator-payment-views.ts'
+import { LineSchema, WrittenSchema } from '../../server/http/routes/operator/operator-payments.ts'
+import { Setting } from '../../server/http/routes/operator/operator-settings.ts'
+import {
+  EndedDaySchema,
+  PeriodSchema,
+  StatsSchema,
+  TroubledSchema,
+} from '../../server/http/routes/operator/operator-stats.ts'
+import { OperatorSearchHit, SearchHit } from '../../server/http/routes/operator/search.ts'
 import {
   AttemptSchema,
   CursorPageOf,
@@ -14,23 +80,26 @@ import {
   SentRequestSchema,
   SignatureInputsSchema,
   StateSchema,
-} from '../../server/http/delivery-schema.ts'
+} from '../../server/http/schemas/delivery-schema.ts'
 import {
   DeliverSchema,
   DocumentModeSchema,
   EventChoiceSchema,
   SettingsSchema,
   SignatureKindSchema,
-} from '../../server/http/endpoint-settings-schema.ts'
-import { EventItem, EventKindSchema } from '../../server/http/event-text.ts'
+} from '../../server/http/schemas/endpoint-settings-schema.ts'
 import {
   CountedEndpointSchema,
   JobDetailSchema,
   JobOutcomeSchema,
   JobSchema,
-} from '../../server/http/job-schema.ts'
-import { ListenerSchema, OfferSchema, OutcomeBody } from '../../server/http/listener-schema.ts'
-import { PageOf } from '../../server/http/page.ts'
+} from '../../server/http/schemas/job-schema.ts'
+import {
+  ListenerSchema,
+  OfferSchema,
+  OutcomeBody,
+} from '../../server/http/schemas/listener-schema.ts'
+import { PageOf } from '../../server/http/schemas/page.ts'
 import {
   DocumentSchema,
   DocumentWithFile,
@@ -40,84 +109,19 @@ import {
   PaymentStateSchema,
   PurposeSchema,
   StatusWriteSchema,
-} from '../../server/http/payment-schema.ts'
-import { Session } from '../../server/http/routes/console.ts'
-import {
-  ChangedDeliverySchema,
-  TestResultSchema,
-} from '../../server/http/routes/delivery-actions.ts'
-import { FeedPage } from '../../server/http/routes/events.ts'
-import { NoticeSchema, NoticesSchema } from '../../server/http/routes/notices.ts'
-import { withHealth } from '../../server/http/routes/one-endpoint.ts'
-import {
-  AuditChangeSchema,
-  AuditItem,
-  AuditListQuery,
-} from '../../server/http/routes/operator-audit.ts'
-import {
-  FindingSchema,
-  SealedSegmentSchema,
-  SealHeadSchema,
-  VerifiedAuditSchema,
-} from '../../server/http/routes/operator-audit-seal.ts'
-import { Filter } from '../../server/http/routes/operator-bulk.ts'
-import { CellSchema } from '../../server/http/routes/operator-cells.ts'
-import {
-  AccountItem,
-  ClientItem,
-  ClientWithSecrets,
-  ConsoleLink,
-  NewClient,
-  NewSecret,
-} from '../../server/http/routes/operator-clients.ts'
-import {
-  EndpointListQuery,
-  Hour,
-  Item,
-  ItemWithHealth,
-  KindSchema,
-} from '../../server/http/routes/operator-endpoints.ts'
-import { KeyItem, NewKey, RoleSchema } from '../../server/http/routes/operator-keys.ts'
-import { ErasedSchema } from '../../server/http/routes/operator-payment-erasure.ts'
-import {
-  EventWithDeliveriesItem,
-  ListQuery,
-  OperatorPayment,
-} from '../../server/http/routes/operator-payment-views.ts'
-import { LineSchema, WrittenSchema } from '../../server/http/routes/operator-payments.ts'
-import { Setting } from '../../server/http/routes/operator-settings.ts'
-import {
-  EndedDaySchema,
-  PeriodSchema,
-  StatsSchema,
-  TroubledSchema,
-} from '../../server/http/routes/operator-stats.ts'
-import {
-  EndpointOfPaymentSchema,
-  OwnPaymentDetail,
-  OwnPaymentSchema,
-  PaymentDeliveries,
-} from '../../server/http/routes/own-payments.ts'
-import {
-  CheckedStepSchema,
-  DiagnosisSchema,
-  FindingCodeSchema,
-  ReportSchema,
-} from '../../server/http/routes/receiver-tools.ts'
-import { OperatorSearchHit, SearchHit } from '../../server/http/routes/search.ts'
-import { ItemWithAccount } from '../../server/http/routes/webhooks.ts'
+} from '../../server/http/schemas/payment-schema.ts'
 import {
   CircuitSchema,
   EndpointItem,
   HealthSchema,
   ProblemSchema,
-} from '../../server/http/schemas.ts'
-import { SeriesPointSchema, SeriesSchema } from '../../server/http/series-schema.ts'
+} from '../../server/http/schemas/schemas.ts'
+import { SeriesPointSchema, SeriesSchema } from '../../server/http/schemas/series-schema.ts'
 import {
   ReceiptClaims,
   StatementHourSchema,
   StatementSchema,
-} from '../../server/http/statement-schema.ts'
+} from '../../server/http/schemas/statement-schema.ts'
 import { View } from '../../server/sandbox/receiver-routes.ts'
 import { AcceptedEventSchema, AttemptedEventSchema } from '../../server/telemetry/live-events.ts'
 

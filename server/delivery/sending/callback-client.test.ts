@@ -13,7 +13,7 @@ import {
   OK,
   startRawReceiver,
 } from '../../../test/support/raw-receiver.ts'
-import type { Outcome } from '../../core/delivery.ts'
+import type { Outcome } from '../../core/delivery/delivery.ts'
 import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
 import type { Posted } from './exchange.ts'
 

@@ -3,11 +3,11 @@
 // own rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's
 // own timeouts are per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
 
-import { BoundedMap } from '../../core/bounded-map.ts'
-import type { AttemptResult } from '../../core/callback-request.ts'
-import { checkCallbackUrl } from '../../core/callback-url.ts'
-import type { Outcome } from '../../core/delivery.ts'
-import type { TargetPolicy } from '../../core/network-rules.ts'
+import type { AttemptResult } from '../../core/delivery/callback-request.ts'
+import type { Outcome } from '../../core/delivery/delivery.ts'
+import { checkCallbackUrl } from '../../core/network/callback-url.ts'
+import type { TargetPolicy } from '../../core/network/network-rules.ts'
+import { BoundedMap } from '../../core/plain/bounded-map.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import {
   Exchange,

@@ -2,8 +2,8 @@
 // little is read for the record. Whatever happens, and in whichever order, it ends exactly once.
 
 import type { Dispatcher } from 'undici'
-import type { AttemptResult, CallbackRequest } from '../../core/callback-request.ts'
-import type { Outcome } from '../../core/delivery.ts'
+import type { AttemptResult, CallbackRequest } from '../../core/delivery/callback-request.ts'
+import type { Outcome } from '../../core/delivery/delivery.ts'
 import type { Link } from './chain.ts'
 import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
 import { OwnFailure } from './own-failure.ts'

@@ -9,8 +9,8 @@ import {
   readCertificate,
   startRawReceiver,
 } from '../../../test/support/raw-receiver.ts'
-import type { Outcome } from '../../core/delivery.ts'
-import type { TargetPolicy } from '../../core/network-rules.ts'
+import type { Outcome } from '../../core/delivery/delivery.ts'
+import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
 import { ConnectFailure, createGuardedConnector } from './guarded-connector.ts'
 

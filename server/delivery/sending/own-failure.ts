@@ -4,7 +4,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { devNull } from 'node:os'
-import { ServiceError } from '../../core/errors.ts'
+import { ServiceError } from '../../core/plain/errors.ts'
 
 const RETRY_AFTER_SECONDS = 5
 const OUR_CODES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])

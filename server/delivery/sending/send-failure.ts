@@ -2,7 +2,7 @@
 // Total: an unforeseen error is a reset connection, retried like any other.
 
 import { errors } from 'undici'
-import type { Outcome, UnreachableReason } from '../../core/delivery.ts'
+import type { Outcome, UnreachableReason } from '../../core/delivery/delivery.ts'
 import { ConnectFailure } from './guarded-connector.ts'
 
 const PROTOCOL_ERROR: Outcome = { kind: 'unreachable', reason: 'protocol-error' }

@@ -1,11 +1,11 @@
--- The statements of server/store/audit-table.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/proofs/audit-table.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- audit.insertAudit: kept as insert-audit
-prepare "audit.insertAudit" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
+-- audit-table.insertAudit: kept as insert-audit
+prepare "audit-table.insertAudit" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
   insert into audit (id, at, actor, action, object, request_id)
   select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
     $6::uuid[]);
@@ -13,8 +13,8 @@ prepare "audit.insertAudit" (uuid[], timestamp with time zone[], text[], text[],
 --     Insert audit
 --       Function Scan
 
--- audit.insertAudit once: kept as insert-audit-once
-prepare "audit.insertAudit once" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
+-- audit-table.insertAudit once: kept as insert-audit-once
+prepare "audit-table.insertAudit once" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
   insert into audit (id, at, actor, action, object, request_id)
   select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
     $6::uuid[])
@@ -23,16 +23,16 @@ prepare "audit.insertAudit once" (uuid[], timestamp with time zone[], text[], te
 --     Insert audit
 --       Function Scan
 
--- audit.insertAuditWithChanges: planned each time
-prepare "audit.insertAuditWithChanges" (uuid, timestamp with time zone, text, text, text, uuid, text) as
+-- audit-table.insertAuditWithChanges: planned each time
+prepare "audit-table.insertAuditWithChanges" (uuid, timestamp with time zone, text, text, text, uuid, text) as
   insert into audit (id, at, actor, action, object, request_id, changes)
   values ($1, $2, $3, $4, $5, $6, $7);
 --   always
 --     Insert audit
 --       Result
 
--- audit.listAudit by action: planned each time
-prepare "audit.listAudit by action" (bigint, text, uuid) as
+-- audit-table.listAudit by action: planned each time
+prepare "audit-table.listAudit by action" (bigint, text, uuid) as
   select id, at, actor, action, object, request_id, changes, place::text from audit
   where action = $2 and id < $3::uuid and true
   order by id desc limit $1;
@@ -40,8 +40,8 @@ prepare "audit.listAudit by action" (bigint, text, uuid) as
 --     Limit
 --       Index Scan audit_<day> by audit_of_acts (id) filter (action)
 
--- audit.listAudit by actor: planned each time
-prepare "audit.listAudit by actor" (bigint, text, uuid) as
+-- audit-table.listAudit by actor: planned each time
+prepare "audit-table.listAudit by actor" (bigint, text, uuid) as
   select id, at, actor, action, object, request_id, changes, place::text from audit
   where actor = $2 and id < $3::uuid and true
   order by id desc limit $1;
@@ -49,8 +49,8 @@ prepare "audit.listAudit by actor" (bigint, text, uuid) as
 --     Limit
 --       Index Scan audit_<day> by audit_pkey (id) filter (actor)
 
--- audit.listAudit by object: planned each time
-prepare "audit.listAudit by object" (bigint, text, uuid) as
+-- audit-table.listAudit by object: planned each time
+prepare "audit-table.listAudit by object" (bigint, text, uuid) as
   select id, at, actor, action, object, request_id, changes, place::text from audit
   where object = $2 and id < $3::uuid and true
   order by id desc limit $1;
@@ -58,8 +58,8 @@ prepare "audit.listAudit by object" (bigint, text, uuid) as
 --     Limit
 --       Index Scan audit_<day> by audit_pkey (id) filter (object)
 
--- audit.listAudit of a time: planned each time
-prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
+-- audit-table.listAudit of a time: planned each time
+prepare "audit-table.listAudit of a time" (bigint, uuid, uuid, uuid) as
   select id, at, actor, action, object, request_id, changes, place::text from audit
   where id >= $2::uuid and id < $3::uuid and id < $4::uuid and true
   order by id desc limit $1;
@@ -68,8 +68,8 @@ prepare "audit.listAudit of a time" (bigint, uuid, uuid, uuid) as
 --       Sort on id DESC
 --         Result
 
--- audit.listAudit of all: planned each time
-prepare "audit.listAudit of all" (bigint) as
+-- audit-table.listAudit of all: planned each time
+prepare "audit-table.listAudit of all" (bigint) as
   select id, at, actor, action, object, request_id, changes, place::text from audit
   where true
   order by id desc limit $1;
@@ -79,8 +79,8 @@ prepare "audit.listAudit of all" (bigint) as
 --         Index Scan audit_<day> by audit_pkey
 --         … 5 alike
 
--- audit.listAudit without payments: planned each time
-prepare "audit.listAudit without payments" (bigint, uuid) as
+-- audit-table.listAudit without payments: planned each time
+prepare "audit-table.listAudit without payments" (bigint, uuid) as
   select id, at, actor, action, object, request_id, changes, place::text from audit
   where id < $2::uuid and action not in ('payment.put', 'payment.batch') and true
   order by id desc limit $1;

@@ -1,11 +1,11 @@
--- The statements of server/store/endpoint-health.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/endpoints/endpoint-health.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- health.readHealth: kept as read-health
-prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
+-- endpoint-health.readHealth: kept as read-health
+prepare "endpoint-health.readHealth" (integer, uuid, timestamp with time zone) as
   select h.failing_since, h.last_success_at, h.last_error, h.circuit, h.next_probe_at,
   (select count(*)::int from pending_deliveries p
     where p.endpoint_id = $2 and p.client_key + 0 = $1) as pending,
@@ -33,8 +33,8 @@ prepare "health.readHealth" (integer, uuid, timestamp with time zone) as
 --         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
 --       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
--- health.readShownHealth: kept as read-shown-health, hot path
-prepare "health.readShownHealth" (integer[], uuid[]) as
+-- endpoint-health.readShownHealth: kept as read-shown-health, hot path
+prepare "endpoint-health.readShownHealth" (integer[], uuid[]) as
   select h.* from unnest((select $1::int[])::int[], $2::uuid[]) as k (client_key, id)
   cross join lateral (
     select h.endpoint_id, h.failing_since is not null as is_failing, h.last_error, h.circuit,
@@ -49,8 +49,8 @@ prepare "health.readShownHealth" (integer[], uuid[]) as
 --       Limit
 --         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since, circuit)
 
--- health.saveHealth: kept as save-health, hot path
-prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[], timestamp with time zone[], timestamp with time zone) as
+-- endpoint-health.saveHealth: kept as save-health, hot path
+prepare "endpoint-health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[], timestamp with time zone[], timestamp with time zone) as
   insert into endpoint_health as h
   (client_key, endpoint_id, failing_since, last_success_at, last_failure_at, last_error,
     circuit, next_probe_at)
@@ -74,8 +74,8 @@ prepare "health.saveHealth" (integer[], uuid[], timestamp with time zone[], time
 --     Insert endpoint_health
 --       Function Scan
 
--- health.saveHealth 2: kept as save-endpoint-hours, hot path
-prepare "health.saveHealth 2" (integer[], uuid[], integer[], integer[], text[], timestamp with time zone) as
+-- endpoint-health.saveHealth 2: kept as save-endpoint-hours, hot path
+prepare "endpoint-health.saveHealth 2" (integer[], uuid[], integer[], integer[], text[], timestamp with time zone) as
   insert into endpoint_hours as h
   (client_key, endpoint_id, hour, attempts, delivered, durations)
   select client_key, endpoint_id, date_trunc('hour', $6::timestamptz), attempts, delivered,

@@ -1,4 +1,4 @@
--- The statements of server/store/endpoint-lists.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/endpoints/endpoint-lists.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;

@@ -1,11 +1,11 @@
--- The statements of server/store/late-due-times.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/owed/late-due-times.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- late-rows.bringForward: kept as bring-forward
-prepare "late-rows.bringForward" (smallint, bigint, timestamp with time zone[], bigint) as
+-- late-due-times.bringForward: kept as bring-forward
+prepare "late-due-times.bringForward" (smallint, bigint, timestamp with time zone[], bigint) as
   with held as (
     select from leases where shard = $1 and epoch = $2 for key share
   ), late as (

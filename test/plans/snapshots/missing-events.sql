@@ -1,4 +1,4 @@
--- The statements of server/store/missing-events.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/owed/missing-events.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
@@ -10,7 +10,7 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
     select g.client_key, g.id, v.id as event_id, g.endpoint_id, v.payment_id, v.account_id,
     v.sequence, v.kind, v.created_at, e.shard, e.is_active, v.text, v.document_hash,
     v.document_bytes,
-    -- As in core/fan-out.ts.
+    -- As in core/delivery/fan-out.ts.
     case when v.document_hash is not null then nullif(e.document, 'inline') end as document_mode
     from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[])
     as g (client_key, id, event_id, endpoint_id)

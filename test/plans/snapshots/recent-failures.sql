@@ -1,11 +1,11 @@
--- The statements of server/store/recent-failures.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/endpoints/recent-failures.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- failure-reasons.readFailureReasons: planned each time
-prepare "failure-reasons.readFailureReasons" (integer, uuid, bigint) as
+-- recent-failures.readFailureReasons: planned each time
+prepare "recent-failures.readFailureReasons" (integer, uuid, bigint) as
   select a.outcome, a.status, count(*)::int as count
   from (select p.client_key, p.id from pending_deliveries p
     where p.endpoint_id = $2 and p.client_key + 0 = $1 and p.attempts > 0 limit $3) as p

@@ -1,4 +1,4 @@
--- The statements of server/store/retries.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/owed/retries.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
@@ -237,7 +237,7 @@ prepare "retries.retryDeliveries of one" (integer[], uuid[], timestamp with time
 prepare "retries.retryDeliveriesOf" (integer, uuid, timestamp with time zone, uuid) as
   with owed as materialized (
     -- Also what is due already: its first attempt may be under way, and what that records leaves a later
-    -- time alone (store/outcomes.ts).
+    -- time alone (store/owed/outcomes.ts).
     select p.client_key, p.id, p.next_attempt_at is not null as is_late
     from pending_deliveries p
     where p.endpoint_id = $2 and p.client_key + 0 = $1 and ($4::uuid is null or p.account_id = $4)

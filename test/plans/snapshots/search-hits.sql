@@ -1,11 +1,11 @@
--- The statements of server/store/search-hits.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/history/search-hits.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- search.findEventHit: planned each time
-prepare "search.findEventHit" (integer, uuid, uuid) as
+-- search-hits.findEventHit: planned each time
+prepare "search-hits.findEventHit" (integer, uuid, uuid) as
   select e.id, e.kind as name, null as state, e.payment_id, c.id as client_id,
   c.name as client_name
   from events e join clients c on c.client_key = e.client_key
@@ -16,8 +16,8 @@ prepare "search.findEventHit" (integer, uuid, uuid) as
 --       Index Scan events_<day> by events_pkey (client_key, id)
 --       Index Scan clients by clients_pkey (client_key) filter (is_internal)
 
--- search.findHolderById: planned each time
-prepare "search.findHolderById" (uuid, integer, uuid) as
+-- search-hits.findHolderById: planned each time
+prepare "search-hits.findHolderById" (uuid, integer, uuid) as
   select f.kind, f.id, f.name, f.state, c.id as client_id, c.name as client_name from (
     select 'client' as kind, client_key, id, name, status as state, null::uuid as account_id
     from clients where id = $1
@@ -58,8 +58,8 @@ prepare "search.findHolderById" (uuid, integer, uuid) as
 --             Index Scan endpoints by endpoints_by_id (id)
 --         Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
--- search.findNamedAccounts of a client: planned each time
-prepare "search.findNamedAccounts of a client" (text, integer, uuid) as
+-- search-hits.findNamedAccounts of a client: planned each time
+prepare "search-hits.findNamedAccounts of a client" (text, integer, uuid) as
   select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
     from accounts a join clients c on c.client_key = a.client_key
     where search_words(a.name) @@ search_query($1::text) and not c.is_internal and c.client_key <> all(array(
@@ -86,8 +86,8 @@ prepare "search.findNamedAccounts of a client" (text, integer, uuid) as
 --               Index Scan accounts by accounts_pkey (client_key) filter (name)
 --               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
--- search.findNamedAccounts of all: planned each time
-prepare "search.findNamedAccounts of all" (text, integer, uuid) as
+-- search-hits.findNamedAccounts of all: planned each time
+prepare "search-hits.findNamedAccounts of all" (text, integer, uuid) as
   select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
     from accounts a join clients c on c.client_key = a.client_key
     where search_words(a.name) @@ search_query($1::text) and not c.is_internal and c.client_key <> all(array(
@@ -105,8 +105,8 @@ prepare "search.findNamedAccounts of all" (text, integer, uuid) as
 --                 Bitmap Index Scan accounts by accounts_by_words (name)
 --               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
--- search.findNamedClients: planned each time
-prepare "search.findNamedClients" (text) as
+-- search-hits.findNamedClients: planned each time
+prepare "search-hits.findNamedClients" (text) as
   select * from (select c.id, c.name, c.status as state, c.id as client_id, c.name as client_name
     from clients c where search_words(c.name) @@ search_query($1::text) and not c.is_internal
     and c.client_key <> all(array(
@@ -121,8 +121,8 @@ prepare "search.findNamedClients" (text) as
 --             Bitmap Heap Scan clients filter (is_internal, client_key)
 --               Bitmap Index Scan clients by clients_by_words (name)
 
--- search.findNamedEndpoints of a client: planned each time
-prepare "search.findNamedEndpoints of a client" (text, integer, uuid) as
+-- search-hits.findNamedEndpoints of a client: planned each time
+prepare "search-hits.findNamedEndpoints of a client" (text, integer, uuid) as
   select * from (select e.id, e.url as name, e.status as state, c.id as client_id,
     c.name as client_name
     from endpoints e join clients c on c.client_key = e.client_key
@@ -146,8 +146,8 @@ prepare "search.findNamedEndpoints of a client" (text, integer, uuid) as
 --               Index Scan clients by clients_pkey (client_key) filter (is_internal)
 --               Index Scan endpoints by one_endpoint_per_address (client_key) filter (url)
 
--- search.findNamedEndpoints of all: planned each time
-prepare "search.findNamedEndpoints of all" (text, integer, uuid) as
+-- search-hits.findNamedEndpoints of all: planned each time
+prepare "search-hits.findNamedEndpoints of all" (text, integer, uuid) as
   select * from (select e.id, e.url as name, e.status as state, c.id as client_id,
     c.name as client_name
     from endpoints e join clients c on c.client_key = e.client_key
@@ -172,8 +172,8 @@ prepare "search.findNamedEndpoints of all" (text, integer, uuid) as
 --               Hash
 --                 Index Scan clients by clients_pkey filter (is_internal)
 
--- search.findPaymentHits: planned each time
-prepare "search.findPaymentHits" (integer[], uuid[], integer, uuid) as
+-- search-hits.findPaymentHits: planned each time
+prepare "search-hits.findPaymentHits" (integer[], uuid[], integer, uuid) as
   select p.id, p.text, c.id as client_id, c.name as client_name
   from unnest($1::int[], $2::uuid[]) with ordinality as k (client_key, id, place)
   cross join lateral (

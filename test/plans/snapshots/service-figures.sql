@@ -1,11 +1,11 @@
--- The statements of server/store/service-figures.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/history/service-figures.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
 --   explain execute "name"(null, null, …);
 
--- gauges.readCatalogue: kept as read-catalogue-gauges
-prepare "gauges.readCatalogue" (text[]) as
+-- service-figures.readCatalogue: kept as read-catalogue-gauges
+prepare "service-figures.readCatalogue" (text[]) as
   select (select json_object_agg(state, round) from (
       select v.state, round(sum(c.reltuples * v.share)) as round
       from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -21,8 +21,8 @@ prepare "gauges.readCatalogue" (text[]) as
 --   always
 --     System catalogs
 
--- gauges.readOwed: kept as read-owed-gauges
-prepare "gauges.readOwed" (timestamp with time zone) as
+-- service-figures.readOwed: kept as read-owed-gauges
+prepare "service-figures.readOwed" (timestamp with time zone) as
   with down as materialized (
     select h.client_key, h.endpoint_id from endpoint_health h
     where h.circuit <> 'CLOSED'

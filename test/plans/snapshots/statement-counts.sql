@@ -1,4 +1,4 @@
--- The statements of server/store/statement-counts.ts and their plans, without costs. Written by `npm run plans`;
+-- The statements of server/store/proofs/statement-counts.ts and their plans, without costs. Written by `npm run plans`;
 -- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 -- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
@@ -70,6 +70,26 @@ prepare "statement-counts.countDelivered 2" (integer, uuid, uuid, uuid, uuid[]) 
 --           … 3 alike
 --           Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, endpoint_id, state)
 
+-- statement-counts.countPending: planned each time, with enable_seqscan = on
+prepare "statement-counts.countPending" (integer, uuid, uuid, uuid, uuid[]) as
+  select width_bucket(d.id, $5::uuid[]) as hour, count(*) as count from pending_deliveries d
+  where d.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4 group by 1;
+--   for values given: full, never analyzed
+--     Aggregate
+--       Sort on (width_bucket(id, '{019cc862-2080-0000-0000-000000000000,019cc899-0f00-0000-0000-000000000000,019cc8cf-fd80-0000-0000-000000000000,019cc906-ec00-0000-0000-000000000000,019cc93d-da80-0000-0000-000000000000,019cc974-c900-0000-0000-000000000000,019cc9ab-b780-0000-0000-000000000000,019cc9e2-a600-0000-0000-000000000000,019cca19-9480-0000-0000-000000000000,019cca50-8300-0000-0000-000000000000,019cca87-7180-0000-0000-000000000000,019ccabe-6000-0000-0000-000000000000,019ccaf5-4e80-0000-0000-000000000000,019ccb2c-3d00-0000-0000-000000000000,019ccb63-2b80-0000-0000-000000000000,019ccb9a-1a00-0000-0000-000000000000,019ccbd1-0880-0000-0000-000000000000,019ccc07-f700-0000-0000-000000000000,019ccc3e-e580-0000-0000-000000000000,019ccc75-d400-0000-0000-000000000000,019cccac-c280-0000-0000-000000000000,019ccce3-b100-0000-0000-000000000000,019ccd1a-9f80-0000-0000-000000000000,019ccd51-8e00-0000-0000-000000000000,019ccd88-7c80-0000-0000-000000000000,019ccdbf-6b00-0000-0000-000000000000,019ccdf6-5980-0000-0000-000000000000,019cce2d-4800-0000-0000-000000000000,019cce64-3680-0000-0000-000000000000,019cce9b-2500-0000-0000-000000000000,019cced2-1380-0000-0000-000000000000,019ccf09-0200-0000-0000-000000000000,019ccf3f-f080-0000-0000-000000000000,019ccf76-df00-0000-0000-000000000000,019ccfad-cd80-0000-0000-000000000000,019ccfe4-bc00-0000-0000-000000000000,019cd01b-aa80-0000-0000-000000000000,019cd052-9900-0000-0000-000000000000,019cd089-8780-0000-0000-000000000000,019cd0c0-7600-0000-0000-000000000000,019cd0f7-6480-0000-0000-000000000000,019cd12e-5300-0000-0000-000000000000,019cd165-4180-0000-0000-000000000000,019cd19c-3000-0000-0000-000000000000,019cd1d3-1e80-0000-0000-000000000000,019cd20a-0d00-0000-0000-000000000000,019cd240-fb80-0000-0000-000000000000,019cd277-ea00-0000-0000-000000000000,019cd2ae-d880-0000-0000-000000000000,019cd2e5-c700-0000-0000-000000000000,019cd31c-b580-0000-0000-000000000000,019cd353-a400-0000-0000-000000000000,019cd38a-9280-0000-0000-000000000000,019cd3c1-8100-0000-0000-000000000000,019cd3f8-6f80-0000-0000-000000000000,019cd42f-5e00-0000-0000-000000000000,019cd466-4c80-0000-0000-000000000000,019cd49d-3b00-0000-0000-000000000000,019cd4d4-2980-0000-0000-000000000000,019cd50b-1800-0000-0000-000000000000,019cd542-0680-0000-0000-000000000000,019cd578-f500-0000-0000-000000000000,019cd5af-e380-0000-0000-000000000000,019cd5e6-d200-0000-0000-000000000000,019cd61d-c080-0000-0000-000000000000,019cd654-af00-0000-0000-000000000000,019cd68b-9d80-0000-0000-000000000000,019cd6c2-8c00-0000-0000-000000000000,019cd6f9-7a80-0000-0000-000000000000,019cd730-6900-0000-0000-000000000000,019cd767-5780-0000-0000-000000000000,019cd79e-4600-0000-0000-000000000000}'::uuid[]))
+--         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (endpoint_id)
+--   for values given: full, analyzed
+--     Aggregate
+--       Sort on (width_bucket(id, '{019cc862-2080-0000-0000-000000000000,019cc899-0f00-0000-0000-000000000000,019cc8cf-fd80-0000-0000-000000000000,019cc906-ec00-0000-0000-000000000000,019cc93d-da80-0000-0000-000000000000,019cc974-c900-0000-0000-000000000000,019cc9ab-b780-0000-0000-000000000000,019cc9e2-a600-0000-0000-000000000000,019cca19-9480-0000-0000-000000000000,019cca50-8300-0000-0000-000000000000,019cca87-7180-0000-0000-000000000000,019ccabe-6000-0000-0000-000000000000,019ccaf5-4e80-0000-0000-000000000000,019ccb2c-3d00-0000-0000-000000000000,019ccb63-2b80-0000-0000-000000000000,019ccb9a-1a00-0000-0000-000000000000,019ccbd1-0880-0000-0000-000000000000,019ccc07-f700-0000-0000-000000000000,019ccc3e-e580-0000-0000-000000000000,019ccc75-d400-0000-0000-000000000000,019cccac-c280-0000-0000-000000000000,019ccce3-b100-0000-0000-000000000000,019ccd1a-9f80-0000-0000-000000000000,019ccd51-8e00-0000-0000-000000000000,019ccd88-7c80-0000-0000-000000000000,019ccdbf-6b00-0000-0000-000000000000,019ccdf6-5980-0000-0000-000000000000,019cce2d-4800-0000-0000-000000000000,019cce64-3680-0000-0000-000000000000,019cce9b-2500-0000-0000-000000000000,019cced2-1380-0000-0000-000000000000,019ccf09-0200-0000-0000-000000000000,019ccf3f-f080-0000-0000-000000000000,019ccf76-df00-0000-0000-000000000000,019ccfad-cd80-0000-0000-000000000000,019ccfe4-bc00-0000-0000-000000000000,019cd01b-aa80-0000-0000-000000000000,019cd052-9900-0000-0000-000000000000,019cd089-8780-0000-0000-000000000000,019cd0c0-7600-0000-0000-000000000000,019cd0f7-6480-0000-0000-000000000000,019cd12e-5300-0000-0000-000000000000,019cd165-4180-0000-0000-000000000000,019cd19c-3000-0000-0000-000000000000,019cd1d3-1e80-0000-0000-000000000000,019cd20a-0d00-0000-0000-000000000000,019cd240-fb80-0000-0000-000000000000,019cd277-ea00-0000-0000-000000000000,019cd2ae-d880-0000-0000-000000000000,019cd2e5-c700-0000-0000-000000000000,019cd31c-b580-0000-0000-000000000000,019cd353-a400-0000-0000-000000000000,019cd38a-9280-0000-0000-000000000000,019cd3c1-8100-0000-0000-000000000000,019cd3f8-6f80-0000-0000-000000000000,019cd42f-5e00-0000-0000-000000000000,019cd466-4c80-0000-0000-000000000000,019cd49d-3b00-0000-0000-000000000000,019cd4d4-2980-0000-0000-000000000000,019cd50b-1800-0000-0000-000000000000,019cd542-0680-0000-0000-000000000000,019cd578-f500-0000-0000-000000000000,019cd5af-e380-0000-0000-000000000000,019cd5e6-d200-0000-0000-000000000000,019cd61d-c080-0000-0000-000000000000,019cd654-af00-0000-0000-000000000000,019cd68b-9d80-0000-0000-000000000000,019cd6c2-8c00-0000-0000-000000000000,019cd6f9-7a80-0000-0000-000000000000,019cd730-6900-0000-0000-000000000000,019cd767-5780-0000-0000-000000000000,019cd79e-4600-0000-0000-000000000000}'::uuid[]))
+--         Bitmap Heap Scan pending_deliveries
+--           BitmapAnd pending_deliveries
+--             Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--             Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Aggregate
+--       Sort on (width_bucket(id, '{019cc862-2080-0000-0000-000000000000,019cc899-0f00-0000-0000-000000000000,019cc8cf-fd80-0000-0000-000000000000,019cc906-ec00-0000-0000-000000000000,019cc93d-da80-0000-0000-000000000000,019cc974-c900-0000-0000-000000000000,019cc9ab-b780-0000-0000-000000000000,019cc9e2-a600-0000-0000-000000000000,019cca19-9480-0000-0000-000000000000,019cca50-8300-0000-0000-000000000000,019cca87-7180-0000-0000-000000000000,019ccabe-6000-0000-0000-000000000000,019ccaf5-4e80-0000-0000-000000000000,019ccb2c-3d00-0000-0000-000000000000,019ccb63-2b80-0000-0000-000000000000,019ccb9a-1a00-0000-0000-000000000000,019ccbd1-0880-0000-0000-000000000000,019ccc07-f700-0000-0000-000000000000,019ccc3e-e580-0000-0000-000000000000,019ccc75-d400-0000-0000-000000000000,019cccac-c280-0000-0000-000000000000,019ccce3-b100-0000-0000-000000000000,019ccd1a-9f80-0000-0000-000000000000,019ccd51-8e00-0000-0000-000000000000,019ccd88-7c80-0000-0000-000000000000,019ccdbf-6b00-0000-0000-000000000000,019ccdf6-5980-0000-0000-000000000000,019cce2d-4800-0000-0000-000000000000,019cce64-3680-0000-0000-000000000000,019cce9b-2500-0000-0000-000000000000,019cced2-1380-0000-0000-000000000000,019ccf09-0200-0000-0000-000000000000,019ccf3f-f080-0000-0000-000000000000,019ccf76-df00-0000-0000-000000000000,019ccfad-cd80-0000-0000-000000000000,019ccfe4-bc00-0000-0000-000000000000,019cd01b-aa80-0000-0000-000000000000,019cd052-9900-0000-0000-000000000000,019cd089-8780-0000-0000-000000000000,019cd0c0-7600-0000-0000-000000000000,019cd0f7-6480-0000-0000-000000000000,019cd12e-5300-0000-0000-000000000000,019cd165-4180-0000-0000-000000000000,019cd19c-3000-0000-0000-000000000000,019cd1d3-1e80-0000-0000-000000000000,019cd20a-0d00-0000-0000-000000000000,019cd240-fb80-0000-0000-000000000000,019cd277-ea00-0000-0000-000000000000,019cd2ae-d880-0000-0000-000000000000,019cd2e5-c700-0000-0000-000000000000,019cd31c-b580-0000-0000-000000000000,019cd353-a400-0000-0000-000000000000,019cd38a-9280-0000-0000-000000000000,019cd3c1-8100-0000-0000-000000000000,019cd3f8-6f80-0000-0000-000000000000,019cd42f-5e00-0000-0000-000000000000,019cd466-4c80-0000-0000-000000000000,019cd49d-3b00-0000-0000-000000000000,019cd4d4-2980-0000-0000-000000000000,019cd50b-1800-0000-0000-000000000000,019cd542-0680-0000-0000-000000000000,019cd578-f500-0000-0000-000000000000,019cd5af-e380-0000-0000-000000000000,019cd5e6-d200-0000-0000-000000000000,019cd61d-c080-0000-0000-000000000000,019cd654-af00-0000-0000-000000000000,019cd68b-9d80-0000-0000-000000000000,019cd6c2-8c00-0000-0000-000000000000,019cd6f9-7a80-0000-0000-000000000000,019cd730-6900-0000-0000-000000000000,019cd767-5780-0000-0000-000000000000,019cd79e-4600-0000-0000-000000000000}'::uuid[]))
+--         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (id, client_key)
+
 -- statement-counts.countUndelivered: planned each time, with enable_seqscan = on
 prepare "statement-counts.countUndelivered" (integer, uuid, uuid, uuid, uuid[]) as
   select width_bucket(d.id, $5::uuid[]) as hour, d.state, count(*) as count, max(d.finished_at) as last
@@ -110,25 +130,75 @@ prepare "statement-counts.countUndelivered 2" (integer, uuid, uuid, uuid, uuid[]
 --           … 3 alike
 --           Seq Scan final_deliveries_<day> filter (id, state, finished_at, client_key, endpoint_id)
 
--- statement-counts.countPending: planned each time, with enable_seqscan = on
-prepare "statement-counts.countPending" (integer, uuid, uuid, uuid, uuid[]) as
-  select width_bucket(d.id, $5::uuid[]) as hour, count(*) as count from pending_deliveries d
-  where d.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4 group by 1;
+-- statement-counts.readReplayed: planned each time, with enable_seqscan = on
+prepare "statement-counts.readReplayed" (integer, uuid, uuid, uuid) as
+  select d.id, d.event_id, 'PENDING' as state from pending_deliveries d
+  cross join lateral (select from earlier_attempts a
+    where a.client_key = d.client_key and a.delivery_id = d.id and a.outcome = 'answered'
+    and a.status = 200 and a.at >= timestamptz '2026-03-03T00:00:00.000Z' limit 1) as answered
+  where d.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4 and d.is_replay;
 --   for values given: full, never analyzed
---     Aggregate
---       Sort on (width_bucket(id, '{019cc862-2080-0000-0000-000000000000,019cc899-0f00-0000-0000-000000000000,019cc8cf-fd80-0000-0000-000000000000,019cc906-ec00-0000-0000-000000000000,019cc93d-da80-0000-0000-000000000000,019cc974-c900-0000-0000-000000000000,019cc9ab-b780-0000-0000-000000000000,019cc9e2-a600-0000-0000-000000000000,019cca19-9480-0000-0000-000000000000,019cca50-8300-0000-0000-000000000000,019cca87-7180-0000-0000-000000000000,019ccabe-6000-0000-0000-000000000000,019ccaf5-4e80-0000-0000-000000000000,019ccb2c-3d00-0000-0000-000000000000,019ccb63-2b80-0000-0000-000000000000,019ccb9a-1a00-0000-0000-000000000000,019ccbd1-0880-0000-0000-000000000000,019ccc07-f700-0000-0000-000000000000,019ccc3e-e580-0000-0000-000000000000,019ccc75-d400-0000-0000-000000000000,019cccac-c280-0000-0000-000000000000,019ccce3-b100-0000-0000-000000000000,019ccd1a-9f80-0000-0000-000000000000,019ccd51-8e00-0000-0000-000000000000,019ccd88-7c80-0000-0000-000000000000,019ccdbf-6b00-0000-0000-000000000000,019ccdf6-5980-0000-0000-000000000000,019cce2d-4800-0000-0000-000000000000,019cce64-3680-0000-0000-000000000000,019cce9b-2500-0000-0000-000000000000,019cced2-1380-0000-0000-000000000000,019ccf09-0200-0000-0000-000000000000,019ccf3f-f080-0000-0000-000000000000,019ccf76-df00-0000-0000-000000000000,019ccfad-cd80-0000-0000-000000000000,019ccfe4-bc00-0000-0000-000000000000,019cd01b-aa80-0000-0000-000000000000,019cd052-9900-0000-0000-000000000000,019cd089-8780-0000-0000-000000000000,019cd0c0-7600-0000-0000-000000000000,019cd0f7-6480-0000-0000-000000000000,019cd12e-5300-0000-0000-000000000000,019cd165-4180-0000-0000-000000000000,019cd19c-3000-0000-0000-000000000000,019cd1d3-1e80-0000-0000-000000000000,019cd20a-0d00-0000-0000-000000000000,019cd240-fb80-0000-0000-000000000000,019cd277-ea00-0000-0000-000000000000,019cd2ae-d880-0000-0000-000000000000,019cd2e5-c700-0000-0000-000000000000,019cd31c-b580-0000-0000-000000000000,019cd353-a400-0000-0000-000000000000,019cd38a-9280-0000-0000-000000000000,019cd3c1-8100-0000-0000-000000000000,019cd3f8-6f80-0000-0000-000000000000,019cd42f-5e00-0000-0000-000000000000,019cd466-4c80-0000-0000-000000000000,019cd49d-3b00-0000-0000-000000000000,019cd4d4-2980-0000-0000-000000000000,019cd50b-1800-0000-0000-000000000000,019cd542-0680-0000-0000-000000000000,019cd578-f500-0000-0000-000000000000,019cd5af-e380-0000-0000-000000000000,019cd5e6-d200-0000-0000-000000000000,019cd61d-c080-0000-0000-000000000000,019cd654-af00-0000-0000-000000000000,019cd68b-9d80-0000-0000-000000000000,019cd6c2-8c00-0000-0000-000000000000,019cd6f9-7a80-0000-0000-000000000000,019cd730-6900-0000-0000-000000000000,019cd767-5780-0000-0000-000000000000,019cd79e-4600-0000-0000-000000000000}'::uuid[]))
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (endpoint_id)
+--     Nested Loop
+--       Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (is_replay, endpoint_id)
+--       Limit
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--           … 13 alike
 --   for values given: full, analyzed
---     Aggregate
---       Sort on (width_bucket(id, '{019cc862-2080-0000-0000-000000000000,019cc899-0f00-0000-0000-000000000000,019cc8cf-fd80-0000-0000-000000000000,019cc906-ec00-0000-0000-000000000000,019cc93d-da80-0000-0000-000000000000,019cc974-c900-0000-0000-000000000000,019cc9ab-b780-0000-0000-000000000000,019cc9e2-a600-0000-0000-000000000000,019cca19-9480-0000-0000-000000000000,019cca50-8300-0000-0000-000000000000,019cca87-7180-0000-0000-000000000000,019ccabe-6000-0000-0000-000000000000,019ccaf5-4e80-0000-0000-000000000000,019ccb2c-3d00-0000-0000-000000000000,019ccb63-2b80-0000-0000-000000000000,019ccb9a-1a00-0000-0000-000000000000,019ccbd1-0880-0000-0000-000000000000,019ccc07-f700-0000-0000-000000000000,019ccc3e-e580-0000-0000-000000000000,019ccc75-d400-0000-0000-000000000000,019cccac-c280-0000-0000-000000000000,019ccce3-b100-0000-0000-000000000000,019ccd1a-9f80-0000-0000-000000000000,019ccd51-8e00-0000-0000-000000000000,019ccd88-7c80-0000-0000-000000000000,019ccdbf-6b00-0000-0000-000000000000,019ccdf6-5980-0000-0000-000000000000,019cce2d-4800-0000-0000-000000000000,019cce64-3680-0000-0000-000000000000,019cce9b-2500-0000-0000-000000000000,019cced2-1380-0000-0000-000000000000,019ccf09-0200-0000-0000-000000000000,019ccf3f-f080-0000-0000-000000000000,019ccf76-df00-0000-0000-000000000000,019ccfad-cd80-0000-0000-000000000000,019ccfe4-bc00-0000-0000-000000000000,019cd01b-aa80-0000-0000-000000000000,019cd052-9900-0000-0000-000000000000,019cd089-8780-0000-0000-000000000000,019cd0c0-7600-0000-0000-000000000000,019cd0f7-6480-0000-0000-000000000000,019cd12e-5300-0000-0000-000000000000,019cd165-4180-0000-0000-000000000000,019cd19c-3000-0000-0000-000000000000,019cd1d3-1e80-0000-0000-000000000000,019cd20a-0d00-0000-0000-000000000000,019cd240-fb80-0000-0000-000000000000,019cd277-ea00-0000-0000-000000000000,019cd2ae-d880-0000-0000-000000000000,019cd2e5-c700-0000-0000-000000000000,019cd31c-b580-0000-0000-000000000000,019cd353-a400-0000-0000-000000000000,019cd38a-9280-0000-0000-000000000000,019cd3c1-8100-0000-0000-000000000000,019cd3f8-6f80-0000-0000-000000000000,019cd42f-5e00-0000-0000-000000000000,019cd466-4c80-0000-0000-000000000000,019cd49d-3b00-0000-0000-000000000000,019cd4d4-2980-0000-0000-000000000000,019cd50b-1800-0000-0000-000000000000,019cd542-0680-0000-0000-000000000000,019cd578-f500-0000-0000-000000000000,019cd5af-e380-0000-0000-000000000000,019cd5e6-d200-0000-0000-000000000000,019cd61d-c080-0000-0000-000000000000,019cd654-af00-0000-0000-000000000000,019cd68b-9d80-0000-0000-000000000000,019cd6c2-8c00-0000-0000-000000000000,019cd6f9-7a80-0000-0000-000000000000,019cd730-6900-0000-0000-000000000000,019cd767-5780-0000-0000-000000000000,019cd79e-4600-0000-0000-000000000000}'::uuid[]))
---         Bitmap Heap Scan pending_deliveries
---           BitmapAnd pending_deliveries
---             Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---             Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--     Nested Loop
+--       Bitmap Heap Scan pending_deliveries filter (is_replay)
+--         BitmapAnd pending_deliveries
+--           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--           Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       Limit
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--           … 8 alike
+--           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
+--           … 5 alike
 --   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Aggregate
---       Sort on (width_bucket(id, '{019cc862-2080-0000-0000-000000000000,019cc899-0f00-0000-0000-000000000000,019cc8cf-fd80-0000-0000-000000000000,019cc906-ec00-0000-0000-000000000000,019cc93d-da80-0000-0000-000000000000,019cc974-c900-0000-0000-000000000000,019cc9ab-b780-0000-0000-000000000000,019cc9e2-a600-0000-0000-000000000000,019cca19-9480-0000-0000-000000000000,019cca50-8300-0000-0000-000000000000,019cca87-7180-0000-0000-000000000000,019ccabe-6000-0000-0000-000000000000,019ccaf5-4e80-0000-0000-000000000000,019ccb2c-3d00-0000-0000-000000000000,019ccb63-2b80-0000-0000-000000000000,019ccb9a-1a00-0000-0000-000000000000,019ccbd1-0880-0000-0000-000000000000,019ccc07-f700-0000-0000-000000000000,019ccc3e-e580-0000-0000-000000000000,019ccc75-d400-0000-0000-000000000000,019cccac-c280-0000-0000-000000000000,019ccce3-b100-0000-0000-000000000000,019ccd1a-9f80-0000-0000-000000000000,019ccd51-8e00-0000-0000-000000000000,019ccd88-7c80-0000-0000-000000000000,019ccdbf-6b00-0000-0000-000000000000,019ccdf6-5980-0000-0000-000000000000,019cce2d-4800-0000-0000-000000000000,019cce64-3680-0000-0000-000000000000,019cce9b-2500-0000-0000-000000000000,019cced2-1380-0000-0000-000000000000,019ccf09-0200-0000-0000-000000000000,019ccf3f-f080-0000-0000-000000000000,019ccf76-df00-0000-0000-000000000000,019ccfad-cd80-0000-0000-000000000000,019ccfe4-bc00-0000-0000-000000000000,019cd01b-aa80-0000-0000-000000000000,019cd052-9900-0000-0000-000000000000,019cd089-8780-0000-0000-000000000000,019cd0c0-7600-0000-0000-000000000000,019cd0f7-6480-0000-0000-000000000000,019cd12e-5300-0000-0000-000000000000,019cd165-4180-0000-0000-000000000000,019cd19c-3000-0000-0000-000000000000,019cd1d3-1e80-0000-0000-000000000000,019cd20a-0d00-0000-0000-000000000000,019cd240-fb80-0000-0000-000000000000,019cd277-ea00-0000-0000-000000000000,019cd2ae-d880-0000-0000-000000000000,019cd2e5-c700-0000-0000-000000000000,019cd31c-b580-0000-0000-000000000000,019cd353-a400-0000-0000-000000000000,019cd38a-9280-0000-0000-000000000000,019cd3c1-8100-0000-0000-000000000000,019cd3f8-6f80-0000-0000-000000000000,019cd42f-5e00-0000-0000-000000000000,019cd466-4c80-0000-0000-000000000000,019cd49d-3b00-0000-0000-000000000000,019cd4d4-2980-0000-0000-000000000000,019cd50b-1800-0000-0000-000000000000,019cd542-0680-0000-0000-000000000000,019cd578-f500-0000-0000-000000000000,019cd5af-e380-0000-0000-000000000000,019cd5e6-d200-0000-0000-000000000000,019cd61d-c080-0000-0000-000000000000,019cd654-af00-0000-0000-000000000000,019cd68b-9d80-0000-0000-000000000000,019cd6c2-8c00-0000-0000-000000000000,019cd6f9-7a80-0000-0000-000000000000,019cd730-6900-0000-0000-000000000000,019cd767-5780-0000-0000-000000000000,019cd79e-4600-0000-0000-000000000000}'::uuid[]))
---         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (id, client_key)
+--     Nested Loop
+--       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (is_replay, id, client_key)
+--       Limit
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--           … 8 alike
+--           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
+--           … 5 alike
+
+-- statement-counts.readReplayed 2: planned each time, with enable_seqscan = on
+prepare "statement-counts.readReplayed 2" (integer, uuid, uuid, uuid) as
+  select d.id, d.event_id, 'PENDING' as state from pending_deliveries d
+  cross join lateral (select from earlier_attempts a
+    where a.client_key = d.client_key and a.delivery_id = d.id and a.outcome = 'answered'
+    and a.status = 200 and a.at < timestamptz '2026-03-03T00:00:00.000Z' limit 1) as answered
+  where d.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4 and d.is_replay;
+--   for values given: full, never analyzed
+--     Nested Loop
+--       Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (is_replay, endpoint_id)
+--       Limit
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--           … 4 alike
+--   for values given: full, analyzed
+--     Nested Loop
+--       Bitmap Heap Scan pending_deliveries filter (is_replay)
+--         BitmapAnd pending_deliveries
+--           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
+--           Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
+--       Limit
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--           … 3 alike
+--           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
+--   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
+--     Nested Loop
+--       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (is_replay, id, client_key)
+--       Limit
+--         Append
+--           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
+--           … 3 alike
+--           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
 
 -- statement-counts.readUndelivered: planned each time, with enable_seqscan = on
 prepare "statement-counts.readUndelivered" (integer, uuid, uuid, uuid) as
@@ -244,76 +314,6 @@ prepare "statement-counts.readUndelivered 4" (integer, uuid, uuid, uuid) as
 --         Index Scan final_deliveries_<day> by undelivered_of_endpoint (client_key, endpoint_id, id) filter (finished_at)
 --         … 3 alike
 --         Seq Scan final_deliveries_<day> filter (id, state, finished_at, client_key, endpoint_id)
---       Limit
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---           … 3 alike
---           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
-
--- statement-counts.readReplayed: planned each time, with enable_seqscan = on
-prepare "statement-counts.readReplayed" (integer, uuid, uuid, uuid) as
-  select d.id, d.event_id, 'PENDING' as state from pending_deliveries d
-  cross join lateral (select from earlier_attempts a
-    where a.client_key = d.client_key and a.delivery_id = d.id and a.outcome = 'answered'
-    and a.status = 200 and a.at >= timestamptz '2026-03-03T00:00:00.000Z' limit 1) as answered
-  where d.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4 and d.is_replay;
---   for values given: full, never analyzed
---     Nested Loop
---       Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (is_replay, endpoint_id)
---       Limit
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---           … 13 alike
---   for values given: full, analyzed
---     Nested Loop
---       Bitmap Heap Scan pending_deliveries filter (is_replay)
---         BitmapAnd pending_deliveries
---           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---           Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Limit
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---           … 8 alike
---           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
---           … 5 alike
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop
---       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (is_replay, id, client_key)
---       Limit
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---           … 8 alike
---           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
---           … 5 alike
-
--- statement-counts.readReplayed 2: planned each time, with enable_seqscan = on
-prepare "statement-counts.readReplayed 2" (integer, uuid, uuid, uuid) as
-  select d.id, d.event_id, 'PENDING' as state from pending_deliveries d
-  cross join lateral (select from earlier_attempts a
-    where a.client_key = d.client_key and a.delivery_id = d.id and a.outcome = 'answered'
-    and a.status = 200 and a.at < timestamptz '2026-03-03T00:00:00.000Z' limit 1) as answered
-  where d.client_key = $1 and d.endpoint_id = $2 and d.id >= $3 and d.id < $4 and d.is_replay;
---   for values given: full, never analyzed
---     Nested Loop
---       Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (is_replay, endpoint_id)
---       Limit
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---           … 4 alike
---   for values given: full, analyzed
---     Nested Loop
---       Bitmap Heap Scan pending_deliveries filter (is_replay)
---         BitmapAnd pending_deliveries
---           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---           Bitmap Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Limit
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---           … 3 alike
---           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id, outcome, status)
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop
---       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (is_replay, id, client_key)
 --       Limit
 --         Append
 --           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)

@@ -1,7 +1,7 @@
 // A delivery's attempts as runs on the backoff curve. A run begins with the first attempt, or with a
 // replay, and lasts 7 days; within it each wait doubles up to 6 hours. Pure, so that a test can hold it.
 
-import { DAY_MS, delayAfterMs, type RetryPolicy } from '../../../../server/core/backoff.ts'
+import { DAY_MS, delayAfterMs, type RetryPolicy } from '../../../../server/core/delivery/backoff.ts'
 import type { DeliveryAttempt } from '../../api/types.ts'
 
 export type RunAttempt = Omit<DeliveryAttempt, 'excerpt'>

@@ -4,7 +4,7 @@
 // tell the delivery clock's time: where that runs faster, 7 days are still drawn as 7 days.
 
 import { useEffect, useId, useRef, useState } from 'react'
-import { DAY_MS, retryPolicy } from '../../../../server/core/backoff.ts'
+import { DAY_MS, retryPolicy } from '../../../../server/core/delivery/backoff.ts'
 import { useSession } from '../../api/session.ts'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
 import { Choice } from '../../ui/field.tsx'

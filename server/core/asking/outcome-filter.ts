@@ -1,0 +1,88 @@
+// The filter by what the last attempt came to: words such as `timeout`, statuses such as `503`, classes of
+// them such as `5xx`, and `none` for what was never attempted. One word, or several with commas: any of them.
+
+import type { UnreachableReason, UnsendableReason } from '../delivery/delivery.ts'
+
+export interface OutcomeFilter {
+  /** Outcome codes as they are stored. */
+  codes: readonly string[]
+  /** Answers, from a status to a status, both included. */
+  statuses: readonly { from: number; to: number }[]
+  isUntried: boolean
+}
+
+export type OutcomeReader = 'operator' | 'client'
+
+/** What an operator sees, and stored as it is seen. */
+const CODES = [
+  'dns-error',
+  'connect-error',
+  'tls-error',
+  'connection-reset',
+  'timeout',
+  'protocol-error',
+  'blocked-address',
+  'undecryptable-key',
+  'payload-missing',
+  'invalid-header',
+] as const satisfies readonly (UnreachableReason | UnsendableReason | 'blocked-address')[]
+
+/** Two codes that a client cannot tell apart (core/delivery/delivery, toClientCode). */
+const NO_ADDRESS: readonly string[] = ['dns-error', 'blocked-address']
+const CLIENT_CODES = ['no-address', ...CODES.filter((code) => !NO_ADDRESS.includes(code))]
+
+const STATUS = /^[1-5](\d\d|xx)$/
+const WORDS_MAX = 20
+
+/** One word or several with commas, as the one who reads the list may name them. */
+export function outcomePattern(reader: OutcomeReader): string {
+  const word = `(${[...knownCodes(reader), 'answered', 'none', '[1-5]([0-9][0-9]|xx)'].join('|')})`
+  return `^${word}(,${word}){0,${WORDS_MAX - 1}}$`
+}
+
+export const OUTCOME_DESCRIPTION =
+  'What the last attempt came to: a status (`503`), a class (`5xx`), `answered`, `none` before the first attempt, or why there was no answer (`timeout`, `tls-error`, …). Several with commas: any of them.'
+
+export function parseOutcomes(
+  value: unknown,
+  reader: OutcomeReader,
+  refuse: (detail: string) => null,
+): OutcomeFilter | null {
+  if (value === null) return null
+  const known = knownCodes(reader)
+  const words = typeof value === 'string' ? value.split(',') : value
+  const isKnown = (word: unknown) =>
+    typeof word === 'string' &&
+    (word === 'answered' || word === 'none' || STATUS.test(word) || known.includes(word))
+  if (
+    !Array.isArray(words) ||
+    words.length === 0 ||
+    words.length > WORDS_MAX ||
+    !words.every(isKnown)
+  ) {
+    return refuse(
+      `Must be a status such as 503, a class such as 5xx, answered, none, or one of ${known.join(', ')}.`,
+    )
+  }
+  const filter = { codes: [] as string[], statuses: [] as { from: number; to: number }[] }
+  for (const word of words as string[]) {
+    if (word === 'answered') filter.statuses.push({ from: 0, to: 999 })
+    else if (STATUS.test(word)) filter.statuses.push(statusesOf(word))
+    else if (word === 'no-address') filter.codes.push(...NO_ADDRESS)
+    else if (word !== 'none') filter.codes.push(word)
+  }
+  return { ...filter, isUntried: words.includes('none') }
+}
+
+function knownCodes(reader: OutcomeReader): readonly string[] {
+  return reader === 'client' ? CLIENT_CODES : ['no-address', ...CODES]
+}
+
+function statusesOf(word: string): { from: number; to: number } {
+  return { from: Number(word.replace('xx', '00')), to: Number(word.replace('xx', '99')) }
+}
+
+/** Whether a delivery that was answered with 200 can match: if not, all that were delivered cannot. */
+export function admitsDelivered({ statuses }: OutcomeFilter): boolean {
+  return statuses.some(({ from, to }) => from <= 200 && to >= 200)
+}

@@ -1,0 +1,178 @@
+// A write of the operator's side, field by field: what comes out conforms in every field, and what
+// does not conform is refused with all its wrong fields at once. Unknown members are ignored. Null
+// counts as left out, because many systems write it for what they do not have.
+
+import { type FieldError, ServiceError } from '../plain/errors.ts'
+import { isUuid } from '../plain/uuid.ts'
+import {
+  type Money,
+  PAYMENT_STATES,
+  type PaymentDocument,
+  type PaymentStatus,
+  type PaymentWrite,
+  PURPOSES,
+  TEXT_CHARACTERS_MAX,
+} from './payment.ts'
+import {
+  boolean,
+  type Check,
+  currency,
+  dateTime,
+  decimal,
+  Fault,
+  file,
+  mediaType,
+  members,
+  oneOf,
+  sameAccount,
+  sameUuid,
+  text,
+  uuid,
+  version,
+} from './payment-checks.ts'
+
+const state = oneOf(PAYMENT_STATES, 'payment states')
+const purpose = oneOf(PURPOSES, 'purposes of payment')
+// A required text says something; an optional one that is there may be empty.
+const requiredText = text(1, TEXT_CHARACTERS_MAX)
+const optionalText = text(0, TEXT_CHARACTERS_MAX)
+
+/** `pathId` is the uuid in the path, where there is one: then the body need not repeat it. */
+export function parsePayment(
+  value: unknown,
+  amountText: string | undefined,
+  pathId?: string,
+): PaymentWrite {
+  const fields = new Fields()
+  const read = members((body) => readPayment(fields, body, amountText, pathId))
+  return fields.conforming(fields.required('', value, read))
+}
+
+/** One line of a batch: the account is named beside the payment's own fields. */
+export function parsePaymentLine(
+  value: unknown,
+  amountText: string | undefined,
+): { accountId: string; write: PaymentWrite } {
+  const fields = new Fields()
+  const read = members((line) => ({
+    accountId: fields.required('/accountId', line.accountId, uuid),
+    write: readPayment(fields, line, amountText, undefined),
+  }))
+  return fields.conforming(fields.required('', value, read))
+}
+
+/** One message of a broker: its subject names the account, which the message may repeat. */
+export function parsePaymentOf(
+  accountId: string,
+  value: unknown,
+  amountText: string | undefined,
+): PaymentWrite {
+  const fields = new Fields()
+  const read = members((message) => {
+    fields.optional('/accountId', message.accountId, sameAccount(accountId))
+    return readPayment(fields, message, amountText, undefined)
+  })
+  return fields.conforming(fields.required('', value, read))
+}
+
+/** The id to name in the answer to a line that is otherwise wrong; null where it cannot be read. */
+export function readPaymentId(value: unknown): string | null {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null
+  return typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
+}
+
+type Members = Record<string, unknown>
+
+function readPayment(
+  fields: Fields,
+  body: Members,
+  amountText: string | undefined,
+  pathId: string | undefined,
+): PaymentWrite {
+  // Derived from the state, whatever is said here; but a wrong type is a mistake worth reporting.
+  fields.optional('/complete', body.complete, boolean)
+  return {
+    id: readId(fields, body.id, pathId),
+    status: fields.optional(
+      '/status',
+      body.status,
+      members((it) => readStatus(fields, it)),
+    ),
+    createdAt: fields.optional('/createdAt', body.createdAt, dateTime),
+    completedAt: fields.optional('/completedAt', body.completedAt, dateTime),
+    externalId: fields.required('/externalId', body.externalId, requiredText),
+    quoteId: fields.required('/quoteId', body.quoteId, uuid),
+    amount: fields.required(
+      '/amount',
+      body.amount,
+      members((it) => readMoney(fields, it, amountText)),
+    ),
+    reference: fields.required('/reference', body.reference, requiredText),
+    purposeOfPayment: fields.required('/purposeOfPayment', body.purposeOfPayment, purpose),
+    beneficiaryId: fields.required('/beneficiaryId', body.beneficiaryId, uuid),
+    documentReference: fields.optional('/documentReference', body.documentReference, optionalText),
+    document: fields.optional(
+      '/document',
+      body.document,
+      members((it) => readDocument(fields, it)),
+    ),
+    version: fields.optional('/version', body.version, version),
+  }
+}
+
+function readId(fields: Fields, value: unknown, pathId: string | undefined): string {
+  if (pathId === undefined) return fields.required('/id', value, uuid)
+  const id = pathId.toLowerCase()
+  fields.optional('/id', value, sameUuid(id))
+  return id
+}
+
+function readStatus(fields: Fields, status: Members): PaymentStatus {
+  return {
+    state: fields.required('/status/state', status.state, state),
+    reason: fields.optional('/status/reason', status.reason, optionalText),
+  }
+}
+
+function readMoney(fields: Fields, money: Members, amountText: string | undefined): Money {
+  return {
+    amount: fields.required('/amount/amount', money.amount, decimal(amountText)),
+    currency: fields.required('/amount/currency', money.currency, currency),
+  }
+}
+
+function readDocument(fields: Fields, document: Members): PaymentDocument {
+  return {
+    mediaType: fields.required('/document/mediaType', document.mediaType, mediaType),
+    name: fields.required('/document/name', document.name, requiredText),
+    file: fields.required('/document/base64EncodedFile', document.base64EncodedFile, file),
+  }
+}
+
+const MISSING = new Fault('missing', 'Is required.')
+
+/** Gathers the wrong fields. What it returns for one is never used: `conforming` throws first. */
+class Fields {
+  readonly #errors: FieldError[] = []
+
+  required<T>(pointer: string, value: unknown, check: Check<T>): T {
+    return this.#kept(pointer, value === undefined || value === null ? MISSING : check(value))
+  }
+
+  optional<T>(pointer: string, value: unknown, check: Check<T>): T | null {
+    return value === undefined || value === null ? null : this.#kept(pointer, check(value))
+  }
+
+  conforming<T>(read: T): T {
+    const count = this.#errors.length
+    if (count === 0) return read
+    const detail = count === 1 ? 'One field does not conform.' : `${count} fields do not conform.`
+    throw new ServiceError('invalid-fields', detail, { errors: this.#errors })
+  }
+
+  #kept<T>(pointer: string, checked: T | Fault): T {
+    if (!(checked instanceof Fault)) return checked
+    this.#errors.push({ pointer, code: checked.code, detail: checked.detail })
+    return undefined as T
+  }
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SAMPLE, sampleBody } from '../../../test/support/payment-sample.ts'
+import { ServiceError } from '../plain/errors.ts'
+import { PAYMENT_BODY_BYTES_MAX } from './payment.ts'
+import { isPoison, readPaymentMessage } from './payment-message.ts'
+
+const ACCOUNT = '0197a000-0000-7000-8000-00000000000a'
+const SUBJECT = `paybell.payments.${ACCOUNT}`
+
+test('the account is the last token of the subject, in any case', () => {
+  const read = readPaymentMessage(`a.b.${ACCOUNT.toUpperCase()}`, sampleBody())
+  assert.equal(read.error, null)
+  assert.equal(read.change?.accountId, ACCOUNT)
+  assert.equal(read.change?.write.id, SAMPLE.id)
+  assert.equal(read.change?.write.amount.amount, '12345.67')
+})
+
+test('a message may repeat its account, and no other', () => {
+  assert.equal(readPaymentMessage(SUBJECT, sampleBody({ accountId: ACCOUNT })).error, null)
+  const { error, change, paymentId } = readPaymentMessage(
+    SUBJECT,
+    sampleBody({ accountId: SAMPLE.id }),
+  )
+  assert.equal(change, null)
+  assert.equal(paymentId, SAMPLE.id)
+  assert.deepEqual(
+    error?.errors?.map(({ pointer, code }) => [pointer, code]),
+    [['/accountId', 'id-mismatch']],
+  )
+})
+
+test('what cannot be read is a value with its code, never an exception', () => {
+  const cases: readonly [string, Uint8Array, string][] = [
+    ['paybell.payments.nobody', sampleBody(), 'account-required'],
+    [SUBJECT, Buffer.from('{'), 'malformed-json'],
+    [SUBJECT, Buffer.from([0xff]), 'malformed-json'],
+    [SUBJECT, Buffer.alloc(PAYMENT_BODY_BYTES_MAX + 1, 0x20), 'body-too-large'],
+    [SUBJECT, Buffer.from('[]'), 'invalid-fields'],
+    [SUBJECT, sampleBody({ quoteId: 1 }), 'invalid-fields'],
+  ]
+  for (const [subject, bytes, code] of cases) {
+    const { error, change } = readPaymentMessage(subject, bytes)
+    assert.equal(error?.code, code)
+    assert.equal(change, null)
+  }
+})
+
+test('what may pass is tried again, what cannot is put aside', () => {
+  const poison = (code: ConstructorParameters<typeof ServiceError>[0], isLastTry = false) =>
+    isPoison(new ServiceError(code, ''), isLastTry)
+  assert.deepEqual(
+    ['database-away', 'overloaded'].map((code) => poison(code as 'overloaded', true)),
+    [false, false],
+  )
+  assert.deepEqual([poison('internal'), poison('internal', true)], [false, true])
+  for (const code of [
+    'invalid-fields',
+    'forbidden-move',
+    'unknown-account',
+    'malformed-json',
+  ] as const) {
+    assert.equal(poison(code), true)
+  }
+})

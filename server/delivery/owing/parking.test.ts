@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { idOf, nextTick, testEnvironment } from '../../../test/support/engine-parts.ts'
+import { Lane } from '../lanes/lane.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import type { Shards } from '../leases/shards.ts'
+import type { DueReader } from './due-reader.ts'
+import { Parking } from './parking.ts'
+
+/** A reader whose refills end when the test says so. */
+function parkingWith() {
+  const world = { isFull: false, ends: [] as (() => void)[], refilled: [] as string[] }
+  const reader = {
+    get isFull() {
+      return world.isFull
+    },
+    async refill(lane: Lane) {
+      await new Promise<void>((resolve) => world.ends.push(resolve))
+      world.refilled.push(lane.endpointId)
+    },
+  }
+  const parking = new Parking(
+    testEnvironment({}),
+    {
+      lanes: {} as Lanes,
+      shards: {} as Shards,
+      reader: reader as unknown as DueReader,
+      onMoved() {},
+    },
+    1_000,
+  )
+  const lane = (number: number) => new Lane({ clientKey: 1, endpointId: idOf(number), shard: 1 })
+  return { parking, world, lane }
+}
+
+test('thousands of lanes that need a refill get it a few at a time, in the order in which they asked', async () => {
+  const { parking, world, lane } = parkingWith()
+  for (let number = 0; number < 5_000; number++) parking.refill(lane(number), 10)
+  let most = 0
+  while (world.refilled.length < 5_000) {
+    most = Math.max(most, world.ends.length)
+    for (const end of world.ends.splice(0)) end()
+    await nextTick()
+  }
+  assert.ok(most <= 4, `${most} at once`)
+  assert.deepEqual(world.refilled.slice(0, 6), [0, 1, 2, 3, 4, 5].map(idOf))
+})
+
+test('nothing is taken up while memory is full', async () => {
+  const { parking, world, lane } = parkingWith()
+  world.isFull = true
+  parking.refill(lane(1), 10)
+  assert.equal(world.ends.length, 0)
+  world.isFull = false
+  parking.refillNext()
+  assert.equal(world.ends.length, 1)
+})
+
+test('nothing is taken up once it is stopped', () => {
+  const { parking, world, lane } = parkingWith()
+  parking.stop()
+  parking.refill(lane(1), 10)
+  assert.equal(world.ends.length, 0)
+})

@@ -1,0 +1,117 @@
+// Writes down what leaves memory although it is due: postponed until another update of its payment may have
+// ended, or parked until its lane has room.
+
+import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
+import type { Lane } from '../lanes/lane.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { Queue } from '../lanes/queue.ts'
+import type { Shards } from '../leases/shards.ts'
+import type { EngineEnvironment } from '../seams/environment.ts'
+import type { DueReader } from './due-reader.ts'
+
+export interface ParkingParts {
+  lanes: Lanes
+  shards: Shards
+  reader: DueReader
+  /** Something may be able to move again. */
+  onMoved(): void
+}
+
+/** Refills under way at once: after an outage thousands of lanes need one in the same moment. */
+const REFILLS_MAX = 4
+
+export class Parking {
+  readonly #environment: EngineEnvironment
+  readonly #parts: ParkingParts
+  readonly #retryMs: number
+  #parking: QueuedDelivery[] = []
+  /** Lanes that wait for a refill, the first that asked first. */
+  readonly #awaitingRefill = new Queue<{ lane: Lane; room: number }>()
+  #refills = 0
+  #isStopped = false
+
+  constructor(environment: EngineEnvironment, parts: ParkingParts, retryMs: number) {
+    this.#environment = environment
+    this.#parts = parts
+    this.#retryMs = retryMs
+  }
+
+  postpone(deliveries: readonly QueuedDelivery[], untilMs: number): void {
+    const known = new Map(deliveries.map(({ id, nextAttemptAtMs }) => [id, nextAttemptAtMs]))
+    const held = this.#parts.shards.toHeld(deliveries)
+    const postponed = held.map((delivery) => ({
+      ...delivery,
+      knownAtMs: known.get(delivery.id) as number,
+      nextAttemptAtMs: untilMs,
+    }))
+    // When this fails the rows are merely read again a little too often.
+    this.#environment.store
+      .postpone(postponed)
+      .catch((error: unknown) => this.#warn(error, 'deliveries.not-postponed'))
+  }
+
+  /** Parked rows leave the due index; once they have, their lane knows where to find them. */
+  park(deliveries: readonly QueuedDelivery[]): void {
+    if (deliveries.length === 0) return
+    if (this.#parking.length === 0) queueMicrotask(() => void this.#write())
+    this.#parking.push(...deliveries)
+  }
+
+  /** Nothing is read for lanes any more. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  /** Takes parked deliveries of a lane into memory, after the lanes that asked before. */
+  refill(lane: Lane, room: number): void {
+    this.#awaitingRefill.push({ lane, room })
+    this.refillNext()
+  }
+
+  /** To be called when memory has room again: while it is full no refill begins. */
+  refillNext(): void {
+    while (this.#awaitingRefill.length > 0 && this.#refills < REFILLS_MAX) {
+      if (this.#isStopped || this.#parts.reader.isFull) return
+      const next = this.#awaitingRefill.shift()
+      if (next !== undefined) void this.#refill(next.lane, next.room)
+    }
+  }
+
+  async #refill(lane: Lane, room: number): Promise<void> {
+    const { lanes, reader, onMoved } = this.#parts
+    this.#refills++
+    try {
+      await reader.refill(lane, room)
+    } catch (error) {
+      this.#warn(error, 'lane.not-refilled')
+      // Not at once: a database that refuses everything would be asked without end.
+      this.#environment.setTimer(this.#retryMs, () => {
+        if (!this.#isStopped) lanes.feeder.refillFailed(lane)
+      })
+    }
+    this.#refills--
+    this.refillNext()
+    onMoved()
+  }
+
+  async #write(): Promise<void> {
+    const { lanes, shards, reader, onMoved } = this.#parts
+    const parked = this.#parking
+    this.#parking = []
+    try {
+      await this.#environment.store.park(shards.toHeld(parked))
+    } catch (error) {
+      // They are still due, and the due reader finds them again.
+      this.#warn(error, 'deliveries.not-parked')
+      for (const { shard, nextAttemptAtMs } of parked) reader.rewindTo(shard, nextAttemptAtMs)
+      return
+    }
+    const byLane = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
+    for (const lane of byLane.values()) if (shards.holds(lane.shard)) lanes.feeder.noteParked(lane)
+    onMoved()
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#environment.log.warn({ error: String(error) }, message)
+  }
+}

@@ -1,0 +1,148 @@
+// Authenticates a request: a client by its token, an operator by its key, or either by its session at the
+// console. A client's credential is refused on the operator's side, and the other way round. These hooks
+// run before a body is read, so that no body of an unknown caller is parsed.
+
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { ServiceError } from '../../core/plain/errors.ts'
+import { isAllowed, type Operator } from '../../core/plain/operator.ts'
+import { RecurringTask } from '../../core/plain/recurring-task.ts'
+import type { AccountDirectory } from '../../operations/access/account-directory.ts'
+import type { ConsoleSession } from '../../operations/access/console-session.ts'
+import type { OperatorKeys } from '../../operations/access/live-operator-keys.ts'
+import { type ClientMoves, checkRequest } from '../../operations/access/move-checks.ts'
+import type { RateBuckets } from '../../operations/access/rate-buckets.ts'
+import type { Caller, TokenVerifier } from '../../operations/access/verify-token.ts'
+import { ownsAccount } from '../../operations/clients/view-accounts.ts'
+import { setUnheldTimer } from '../../operations/shared/timers.ts'
+import { headerValues } from '../basics/header-values.ts'
+import { setRateLimitFields } from '../basics/rate-limit-fields.ts'
+import { whenClosed } from '../sockets/when-closed.ts'
+import { readConsoleSession } from './console-cookie.ts'
+
+const ASKED_AGAIN_MS = 2_000
+
+export function authenticateClient(
+  verifier: TokenVerifier,
+  requests: RateBuckets,
+  moves: ClientMoves,
+): onRequestAsyncHookHandler {
+  return async (request, reply) => {
+    const caller = await findCaller(verifier, request)
+    if (caller === null) throw invalidToken()
+    request.caller = caller
+    const waitSeconds = requests.takeOrWait(caller.clientId)
+    setRateLimitFields(reply, requests, caller.clientId)
+    if (waitSeconds > 0) {
+      throw new ServiceError('too-many-requests', 'Too many requests. Wait, then go on.', {
+        retryAfterSeconds: waitSeconds,
+      })
+    }
+    checkRequest((await moves.current()).get(caller.clientKey), request)
+  }
+}
+
+/** Checks the key, then whether its role suffices for the route. */
+export function authenticateOperator(keys: OperatorKeys): onRequestAsyncHookHandler {
+  return async (request, reply) => {
+    const operator = await findOperator(keys, request)
+    if (operator === null) throw invalidToken()
+    const { config } = request.routeOptions
+    // A route without a role fails the build of the server (operator-roles.ts).
+    if (config.role === undefined || !isAllowed(operator.role, config.role)) {
+      throw new ServiceError(
+        'role-not-allowed',
+        `This key has the role ${operator.role}, which does not allow this call.`,
+      )
+    }
+    request.operator = operator
+    if (config.isEndless) cutOffWhenRefused(reply, () => findOperator(keys, request))
+  }
+}
+
+/** An endless answer must not outlive its credential: it is checked again at intervals. */
+function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | null>): void {
+  const askAgain = async () => {
+    // A database that is away is no refusal.
+    const answer = await ask().catch((error) =>
+      error instanceof ServiceError && error.code === 'invalid-token' ? null : undefined,
+    )
+    if (answer === null) reply.raw.destroy()
+  }
+  const checks = new RecurringTask(setUnheldTimer, () => ASKED_AGAIN_MS, askAgain)
+  checks.start()
+  whenClosed(reply.raw, () => void checks.stop())
+}
+
+async function findCaller(
+  verifier: TokenVerifier,
+  request: FastifyRequest,
+): Promise<Caller | null> {
+  const given = headerValues(request, 'authorization')
+  const session = given.length > 0 ? undefined : await findSession(request)
+  if (session === undefined) return verifier.verify(readBearer(given))
+  return session.kind === 'client' ? session.caller : null
+}
+
+async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promise<Operator | null> {
+  const given = headerValues(request, 'authorization')
+  const session = given.length > 0 ? undefined : await findSession(request)
+  if (session === undefined) return keys.verify(readBearer(given))
+  return session.kind === 'operator' ? session.operator : null
+}
+
+/** Only for a request without an Authorization header, which would take precedence. */
+async function findSession(request: FastifyRequest): Promise<ConsoleSession | undefined> {
+  const session = await readConsoleSession(request)
+  if (session === null) {
+    throw new ServiceError('invalid-token', 'The session has ended. Sign in again at /console.')
+  }
+  return session
+}
+
+/** Checks `AccountId` where the route needs it; all refusals are the same, so that none shows a reason. */
+export function resolveAccount(accounts: AccountDirectory): onRequestAsyncHookHandler {
+  return async (request) => {
+    const accountId = readAccountId(request)
+    if (accountId === null) return
+    if (!(await ownsAccount(accounts, callerOf(request), accountId))) throw invalidAccount()
+    request.accountId = accountId.toLowerCase()
+  }
+}
+
+/** The AccountId as sent; null where the route does not need it and it is absent. */
+function readAccountId(request: FastifyRequest): string | null {
+  const need = request.routeOptions.config.account
+  if (need === undefined || request.caller === null) return null
+  const given = headerValues(request, 'accountid')
+  if (given.length === 0 && need === 'optional') return null
+  const [accountId] = given
+  if (given.length !== 1 || !accountId) throw invalidAccount()
+  return accountId
+}
+
+/** The caller; needs authenticateClient before it. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error('this route has no authenticateClient before it')
+  return request.caller
+}
+
+// RFC 6750 §2.1: the scheme in any case, then one token.
+const BEARER = /^bearer +([\w.~+/-]+=*)$/i
+
+function readBearer([header, ...others]: readonly string[]): string {
+  if (header === undefined || header === '') {
+    throw new ServiceError('missing-token', 'Send the header Authorization: Bearer <token>.')
+  }
+  // Node silently keeps the first of two headers: a request with two is refused.
+  const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1]
+  if (token === undefined) throw invalidToken()
+  return token
+}
+
+function invalidToken(): ServiceError {
+  return new ServiceError('invalid-token', 'The token is malformed, forged, expired or refused.')
+}
+
+function invalidAccount(): ServiceError {
+  return new ServiceError('invalid-account', 'Send the id of one of your accounts in AccountId.')
+}

@@ -1,0 +1,86 @@
+// The console's session as a credential. A browser attaches the cookie to requests of any page; so it
+// counts only with a header that no form, image or link can send, and from our own pages.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type ConsoleSession,
+  type ConsoleSessions,
+  SESSION_SECONDS,
+} from '../../operations/access/console-session.ts'
+import { headerValues } from '../basics/header-values.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    consoleSessions: ConsoleSessions
+    /** Whether browsers reach the service by HTTPS, as far as its settings tell. */
+    isAtHttps: boolean
+  }
+}
+
+const COOKIE = 'paybell_session'
+/** No other site of the domain can plant a cookie with this prefix, nor can a page that came without TLS. */
+const SECURE_COOKIE = `__Host-${COOKIE}`
+const CONSOLE_HEADER = 'x-paybell-console'
+
+/** 256 bits in base64url. */
+const TOKEN = /^[\w-]{43}$/
+
+/** The session of the request; null when it has ended, undefined when no cookie counts. */
+export async function readConsoleSession(
+  request: FastifyRequest,
+): Promise<ConsoleSession | null | undefined> {
+  const token = readConsoleToken(request)
+  return token === undefined ? undefined : request.server.consoleSessions.verify(token)
+}
+
+export function readConsoleToken(request: FastifyRequest): string | undefined {
+  if (!isFromConsole(request)) return undefined
+  const name = isSecure(request) ? SECURE_COOKIE : COOKIE
+  const values = headerValues(request, 'cookie')
+    .flatMap((header) => header.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+  // Without TLS, another site of the same domain may have planted one of two: both are refused.
+  return values.length === 1 && TOKEN.test(values[0] as string) ? values[0] : undefined
+}
+
+/**
+ * Whether a page of ours has sent this. A foreign page cannot send the header without a preflight, which
+ * is never granted; the origin that the browser itself sends must agree.
+ */
+export function isFromConsole(request: FastifyRequest): boolean {
+  const [given, ...others] = headerValues(request, CONSOLE_HEADER)
+  if (given !== '1' || others.length > 0) return false
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin } = request.headers
+  return origin === undefined || isOwnOrigin(request, origin)
+}
+
+/** Compares the host alone: behind a proxy that ends TLS, we do not see the scheme. */
+function isOwnOrigin(request: FastifyRequest, origin: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase()
+}
+
+function isSecure(request: FastifyRequest): boolean {
+  return request.protocol === 'https' || request.server.isAtHttps
+}
+
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  /** Null removes the cookie. */
+  token: string | null,
+): void {
+  const isHttps = isSecure(request)
+  const parts = [
+    `${isHttps ? SECURE_COOKIE : COOKIE}=${token ?? ''}`,
+    'Path=/',
+    `Max-Age=${token === null ? 0 : SESSION_SECONDS}`,
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(isHttps ? ['Secure'] : []),
+  ]
+  reply.header('set-cookie', parts.join('; '))
+}

@@ -1,0 +1,104 @@
+// The form that OAuth libraries send to POST /auth/token (RFC 6749 §4.4.2): read into the same credentials
+// that a JSON body has, and answered, where it fails, in a way that those libraries read.
+
+import type { FastifyRequest } from 'fastify'
+import { type FieldError, ServiceError } from '../../core/plain/errors.ts'
+import { headerValues, onlyHeaderValue } from '../basics/header-values.ts'
+import { invalidFields } from '../basics/validation.ts'
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+export const GRANT_TYPE = 'client_credentials'
+
+interface Credentials {
+  clientId: string
+  clientSecret: string
+}
+
+/** Throws for what does not conform; whether the credentials are right is judged later. */
+export function readTokenForm(text: string, request: FastifyRequest): Credentials {
+  const form = new URLSearchParams(text)
+  const basic = readBasic(headerValues(request, 'authorization'))
+  const errors: FieldError[] = []
+  // RFC 6749 §3.2: no parameter twice, known or not, and one without a value counts as left out.
+  for (const name of new Set(form.keys())) {
+    // What is no name of a parameter may be anything, and is not repeated to the caller.
+    const pointer = /^[a-z_]{1,40}$/.test(name) ? `/${name}` : ''
+    if (form.getAll(name).length > 1) errors.push({ pointer, ...REPEATED })
+  }
+  const read = (name: string) => form.get(name) || undefined
+  const demand = (name: string, value: string | undefined): string => {
+    if (value === undefined) errors.push({ pointer: `/${name}`, ...MISSING })
+    return value ?? ''
+  }
+  const grantType = demand('grant_type', read('grant_type'))
+  const clientId = read('client_id')
+  const clientSecret = read('client_secret')
+  if (basic !== null) {
+    // §2.3: one method of authentication. A client_id alone is none, and some libraries repeat it.
+    if (clientSecret !== undefined || (clientId ?? basic.clientId) !== basic.clientId) {
+      errors.push({ pointer: '/client_secret', ...TWO_METHODS })
+    }
+  } else {
+    demand('client_id', clientId)
+    demand('client_secret', clientSecret)
+  }
+  if (errors.length > 0) throw invalidFields(errors)
+  if (grantType !== GRANT_TYPE) {
+    throw new ServiceError('unsupported-grant-type', `This service knows ${GRANT_TYPE} alone.`)
+  }
+  return basic ?? { clientId: clientId as string, clientSecret: clientSecret as string }
+}
+
+const REPEATED = { code: 'repeated', detail: 'Must be given once.' }
+const MISSING = { code: 'missing', detail: 'This field is required.' }
+const TWO_METHODS = {
+  code: 'two-methods',
+  detail: 'Send the credentials in the body or as HTTP Basic, not both.',
+}
+
+/** RFC 7617, with both halves form-encoded as RFC 6749 §2.3.1 asks. Null where there is no such header. */
+function readBasic([header, ...others]: readonly string[]): Credentials | null {
+  if (header === undefined || !/^basic( |$)/i.test(header)) return null
+  const encoded = /^basic +([\w+/-]+=*)$/i.exec(header)?.[1]
+  const pair = Buffer.from(encoded ?? '', 'base64').toString('utf8')
+  const colon = pair.indexOf(':')
+  const clientId = decodeFormText(pair.slice(0, Math.max(colon, 0)))
+  const clientSecret = decodeFormText(pair.slice(colon + 1))
+  if (others.length > 0 || !clientId || !clientSecret) {
+    throw new ServiceError('invalid-credentials', 'The Authorization header holds no credentials.')
+  }
+  return { clientId, clientSecret }
+}
+
+function decodeFormText(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+export function isTokenForm(request: FastifyRequest): boolean {
+  if (request.routeOptions.config.takesForm !== true) return false
+  const [type] = (onlyHeaderValue(request, 'content-type') ?? '').toLowerCase().split(';')
+  return type?.trim() === FORM_TYPE
+}
+
+/**
+ * What a problem has besides as the answer to a form. RFC 6749 §5.2 sends errors as application/json, and
+ * libraries that ask for that type refuse to read another; callers that do not ask get problem+json as
+ * everywhere. A 401 names the scheme that works here.
+ */
+export function formProblem(request: FastifyRequest, { message }: ServiceError, status: number) {
+  const accepted = headerValues(request, 'accept').join().toLowerCase()
+  const wantsJson = accepted.includes('application/json') && !accepted.includes('problem+json')
+  return {
+    headers: {
+      ...(wantsJson ? { 'content-type': 'application/json' } : {}),
+      ...(status === 401 ? { 'www-authenticate': 'Basic realm="paybell", charset="UTF-8"' } : {}),
+    },
+    // §5.2 allows ASCII without quotes and backslashes in it.
+    members: { error_description: message.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?') },
+  }
+}

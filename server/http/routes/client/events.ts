@@ -1,0 +1,101 @@
+// /v1/events: the events of callbacks, to be pulled. For reconciliation, and for clients that cannot be
+// called.
+
+import { viewEventBody, viewEvents } from '../../../operations/deliveries/view-events.ts'
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { EventItem, eventText } from '../../answers/event-text.ts'
+import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { callerOf } from '../../requests/authenticate.ts'
+import { CallbackSchema } from '../../schemas/payment-schema.ts'
+import {
+  CLIENT_PROBLEMS,
+  IdParams,
+  OptionalAccountHeader,
+  problemResponses,
+  readId,
+} from '../../schemas/schemas.ts'
+
+export const FeedPage = Type.Object({
+  items: Type.Array(EventItem),
+  next: Type.String({ description: 'Where to go on; also at the end, to come back with.' }),
+})
+
+const tags = ['Events']
+
+export function eventRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/v1/events',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'listEvents',
+        tags,
+        summary: 'Read the events of your payments, oldest first',
+        description:
+          'One order for every reader, each event exactly once, while new ones are being written. Documents come without their file. An empty page is the end for now: come back with `next`.',
+        headers: OptionalAccountHeader,
+        querystring: Type.Object(CursorQuery),
+        response: {
+          200: FeedPage,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'invalid-query',
+            'cursor-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const page = await viewEvents(
+          deps,
+          callerOf(request),
+          request.accountId,
+          toCursorRequest(request.query),
+        )
+        return reply
+          .type('application/json; charset=utf-8')
+          .send(cursorText(page, eventText) as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/v1/events/:id',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'getEvent',
+        tags,
+        summary: 'Get the exact bytes of an event’s callback body',
+        description:
+          'Byte for byte what callbacks carry, the file of a document included: what a signature is made over. An endpoint that gets a link in its place, or neither, has other bytes: `/v1/deliveries/{id}/body`.',
+        headers: OptionalAccountHeader,
+        params: IdParams,
+        response: {
+          200: CallbackSchema,
+          ...problemResponses(
+            ...CLIENT_PROBLEMS,
+            'invalid-account',
+            'not-found',
+            'payload-expired',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        const { clientKey } = callerOf(request)
+        const scope = { clientKey, accountId: request.accountId }
+        const { kind, sequence, body } = await viewEventBody(deps, scope, readId(request.params.id))
+        // As bytes, because the framework would add a charset to text.
+        return reply
+          .headers({
+            'content-type': 'application/json',
+            'x-paybell-event': kind,
+            'x-paybell-sequence': String(sequence),
+          })
+          .send(Buffer.concat(body) as never)
+      },
+    })
+  }
+}

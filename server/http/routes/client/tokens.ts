@@ -1,0 +1,167 @@
+// POST /auth/token: credentials for an access token. GET /.well-known/jwks.json: the keys it is
+// verified with. GET /.well-known/oauth-authorization-server: both, for OAuth libraries to find.
+
+import type { FastifyRequest } from 'fastify'
+import type { Access } from '../../../operations/access/access.ts'
+import { issueToken } from '../../../operations/access/issue-token.ts'
+import { checkLogin } from '../../../operations/access/move-checks.ts'
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { FORM_TYPE, GRANT_TYPE, readTokenForm } from '../../requests/token-form.ts'
+import { BODY_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+
+const TOKEN_BODY_BYTES_MAX = 8 * 1_024
+
+const CLIENT_ID_EXAMPLE = '019a8f6e-1c2d-7a3b-8c4d-5e6f70819203'
+const SECRET_EXAMPLE = 'pbs_the-secret-from-onboarding'
+
+const JsonCredentials = Type.Object(
+  {
+    clientId: Type.String({ minLength: 1 }),
+    clientSecret: Type.String({ minLength: 1 }),
+  },
+  { examples: [{ clientId: CLIENT_ID_EXAMPLE, clientSecret: SECRET_EXAMPLE }] },
+)
+
+// For the published interface only; token-form.ts reads it, and hands on what a JSON body would have.
+const FormCredentials = Type.Object(
+  {
+    grant_type: Type.Enum([GRANT_TYPE]),
+    client_id: Type.Optional(Type.String({ description: 'Left out with HTTP Basic.' })),
+    client_secret: Type.Optional(Type.String({ description: 'Left out with HTTP Basic.' })),
+    scope: Type.Optional(Type.String({ description: 'Ignored.' })),
+  },
+  {
+    description:
+      'Each parameter at most once. `client_id` and `client_secret` are required, unless they come as HTTP Basic.',
+    dependentRequired: { client_secret: ['client_id'] },
+    examples: [
+      {
+        grant_type: GRANT_TYPE,
+        client_id: CLIENT_ID_EXAMPLE,
+        client_secret: SECRET_EXAMPLE,
+      },
+    ],
+  },
+)
+
+const Credentials = {
+  ...JsonCredentials,
+  published: {
+    content: {
+      'application/json': { schema: JsonCredentials },
+      [FORM_TYPE]: { schema: FormCredentials },
+    },
+  },
+}
+
+const Token = Type.Object(
+  {
+    access_token: Type.String(),
+    expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
+    token_type: Type.String(),
+  },
+  { examples: [{ access_token: 'eyJhbGciOiJFZERTQSIs…', expires_in: 3600, token_type: 'Bearer' }] },
+)
+
+const Metadata = Type.Object({
+  issuer: Type.String({ format: 'uri' }),
+  token_endpoint: Type.String({ format: 'uri' }),
+  jwks_uri: Type.String({ format: 'uri' }),
+  grant_types_supported: Type.Array(Type.String()),
+  token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  response_types_supported: Type.Array(Type.String()),
+  service_documentation: Type.String({ format: 'uri' }),
+})
+
+export function tokenRoutes(
+  deps: Deps & { baseUrl(): string },
+  { keyring, logins, moves }: Pick<Access, 'keyring' | 'logins' | 'moves'>,
+): Routes {
+  return (app) => {
+    const readForm = async (request: FastifyRequest, text: string) => readTokenForm(text, request)
+    app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, readForm)
+
+    app.route({
+      method: 'POST',
+      url: '/auth/token',
+      bodyLimit: TOKEN_BODY_BYTES_MAX,
+      config: { isTokenRequest: true, takesForm: true },
+      schema: {
+        operationId: 'issueToken',
+        tags: ['Tokens'],
+        summary: 'Obtain an access token',
+        security: [],
+        body: Credentials,
+        response: {
+          200: Token,
+          ...problemResponses(
+            ...BODY_PROBLEMS,
+            'unsupported-grant-type',
+            'invalid-credentials',
+            'too-many-requests',
+            'client-moved',
+          ),
+        },
+      },
+      handler: async (request, reply) => {
+        checkLogin(await moves.current(), request.body.clientId)
+        const login = { ...request.body, address: request.ip }
+        const { token, lifetimeSeconds } = await issueToken(deps, { keyring, logins }, login)
+        reply.header('cache-control', 'no-store')
+        return { access_token: token, expires_in: lifetimeSeconds, token_type: 'Bearer' }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/.well-known/jwks.json',
+      schema: {
+        operationId: 'listTokenKeys',
+        tags: ['Tokens'],
+        summary: 'Public keys of access tokens (RFC 7517)',
+        security: [],
+        response: {
+          200: Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }),
+          ...problemResponses(),
+        },
+      },
+      handler: async (_request, reply) => {
+        const keys = await keyring.publicKeys()
+        // Short compared with a token's hour; a verifier that meets an unknown kid asks again anyway.
+        reply.header('cache-control', 'public, max-age=300')
+        return { keys: keys.map((key) => ({ ...key })) }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/.well-known/oauth-authorization-server',
+      schema: {
+        operationId: 'getOauthMetadata',
+        tags: ['Tokens'],
+        summary: 'Where OAuth libraries find everything (RFC 8414)',
+        security: [],
+        response: { 200: Metadata, ...problemResponses() },
+      },
+      handler: async (_request, reply) => {
+        reply.header('cache-control', 'public, max-age=300')
+        return toMetadata(deps.baseUrl())
+      },
+    })
+  }
+}
+
+/** RFC 8414 §2. There is no authorization endpoint, so there are no response types. */
+function toMetadata(issuer: string) {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/auth/token`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    grant_types_supported: [GRANT_TYPE],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    response_types_supported: [],
+    service_documentation: `${issuer}/guides/api`,
+  }
+}

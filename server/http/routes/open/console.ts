@@ -1,0 +1,267 @@
+// /console: the pages, as they were built, and their session. Everything that the pages load comes from here,
+// and the content security policy allows nothing else.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../core/plain/errors.ts'
+import { ROLES } from '../../../core/plain/operator.ts'
+import type { ConsoleSession, SignIn } from '../../../operations/access/console-session.ts'
+import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
+import { sendKept } from '../../answers/kept-file.ts'
+import { Instant, Uuid } from '../../basics/scalars.ts'
+import { Type } from '../../basics/type.ts'
+import type { App, Routes } from '../../basics/typed.ts'
+import { ConsoleFiles } from '../../pages/console-files.ts'
+import {
+  isFromConsole,
+  readConsoleSession,
+  readConsoleToken,
+  setSessionCookie,
+} from '../../requests/console-cookie.ts'
+import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../../schemas/schemas.ts'
+import type { ServerDeps, Surface } from '../server-deps.ts'
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+const ACCOUNTS_SHOWN_MAX = 100
+const CREDENTIAL_CHARACTERS_MAX = 1_024
+const BODY_BYTES_MAX = 8 * 1_024
+const tags = ['Console']
+
+/** Checked by isFromConsole, with the origin. */
+const ConsoleHeader = Type.Object({
+  'X-Paybell-Console': Type.Literal('1', { description: 'What no form, image or link can send.' }),
+})
+
+const Secret = Type.String({ minLength: 1, maxLength: CREDENTIAL_CHARACTERS_MAX })
+
+const SignInRequest = Type.Object(
+  {
+    operatorKey: Type.Optional(Secret),
+    clientId: Type.Optional(Secret),
+    clientSecret: Type.Optional(Secret),
+    link: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CREDENTIAL_CHARACTERS_MAX,
+        description: 'What stands behind the # of a one-time link.',
+      }),
+    ),
+  },
+  {
+    published: {
+      oneOf: [
+        { required: ['operatorKey'] },
+        { required: ['clientId', 'clientSecret'] },
+        { required: ['link'] },
+      ],
+    },
+    examples: [{ operatorKey: 'pbk_the-key' }],
+  },
+)
+
+export const Session = Type.Object({
+  kind: Type.Unsafe<'operator' | 'client' | null>({
+    type: ['string', 'null'],
+    enum: ['operator', 'client', null],
+    description: 'Null when no one is signed in.',
+  }),
+  actor: Type.Optional(Type.String({ description: 'The name of the operator’s key.' })),
+  role: Type.Optional(Type.Enum([...ROLES])),
+  clientId: Type.Optional(Uuid),
+  clientName: Type.Optional(Type.String()),
+  accounts: Type.Optional(
+    Type.Array(Type.Object({ id: Uuid, name: Type.String() }), {
+      description: `The client’s accounts, oldest first, ${ACCOUNTS_SHOWN_MAX} at most.`,
+    }),
+  ),
+  mode: Type.Enum(['sandbox', 'production']),
+  version: Type.String(),
+  timeScale: Type.Number(),
+  expiresAt: Type.Optional(Instant),
+})
+
+export interface ConsoleRoutesDeps extends ServerDeps {
+  surface: Surface
+}
+
+export function consoleRoutes(deps: ConsoleRoutesDeps): Routes {
+  return (app) => {
+    addPages(app)
+    addSession(app, deps)
+  }
+}
+
+function addPages(app: App): void {
+  const files = new ConsoleFiles()
+  const send = async (request: FastifyRequest, reply: FastifyReply) => {
+    const path = (request.params as { '*'?: string })['*'] ?? ''
+    const file = await files.find(path)
+    if (file === 'not-built') return sendNotBuilt(reply)
+    if (file === null) throw new ServiceError('not-found', 'The console has no such file.')
+    return sendKept(request, reply, file, {
+      'content-security-policy': POLICY,
+      'content-type': file.type,
+      'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    })
+  }
+  for (const url of ['/console', '/console/*']) {
+    app.route({ method: 'GET', url, schema: { hide: true }, handler: send })
+  }
+}
+
+function sendNotBuilt(reply: FastifyReply) {
+  return reply
+    .code(503)
+    .type('text/plain; charset=utf-8')
+    .send(
+      'The console is not built. In the folder of Paybell, with its development dependencies:\n\n  npm run build:console\n\nThen load this page again. Everything else works without it.\n',
+    )
+}
+
+function addSession(app: App, deps: ConsoleRoutesDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/console/session',
+    bodyLimit: BODY_BYTES_MAX,
+    onRequest: async (request) => {
+      // Another site must not sign a visitor in, not even as another user.
+      if (!isFromConsole(request)) throw notFromConsole()
+    },
+    schema: {
+      operationId: 'signIn',
+      tags,
+      summary: 'Sign in at the console',
+      description:
+        'With an operator’s key, a client’s credentials or a one-time link: one of them. The cookie `paybell_session`, or `__Host-paybell_session` where the service is reached by HTTPS, counts as that credential for 12 hours, on requests with the header `X-Paybell-Console: 1` from the same origin. It ends with the key, the secret or the client.',
+      security: [],
+      headers: ConsoleHeader,
+      body: SignInRequest,
+      response: {
+        204: EMPTY_BODY,
+        ...problemResponses(
+          ...BODY_PROBLEMS,
+          'malformed-request',
+          'invalid-credentials',
+          'too-many-requests',
+        ),
+      },
+    },
+    handler: async (request, reply) => {
+      const signIn = toSignIn(request.body, deps.surface)
+      const from = { address: request.ip, requestId: request.id }
+      const token = await app.consoleSessions.open(signIn, from)
+      setSessionCookie(request, reply as FastifyReply, token)
+      return reply.code(204).send(undefined)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/console/session',
+    schema: {
+      operationId: 'readSession',
+      tags,
+      summary: 'Who is signed in at the console',
+      security: [],
+      response: { 200: Session, ...problemResponses() },
+    },
+    handler: async (request) => {
+      const session = (await readConsoleSession(request)) ?? null
+      const about = {
+        mode: deps.config.mode,
+        version: deps.version,
+        timeScale: deps.policies.current.timeScale,
+      }
+      // Cookies do not distinguish ports: a session without access to this port's routes counts as none here.
+      if (session === null || !isWelcome(session.kind, deps.surface))
+        return { kind: null, ...about }
+      return { ...(await toSessionBody(deps, session)), ...about }
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/console/session',
+    schema: {
+      operationId: 'signOut',
+      tags,
+      summary: 'Sign out of the console',
+      security: [],
+      headers: ConsoleHeader,
+      response: { 204: EMPTY_BODY, ...problemResponses('malformed-request') },
+    },
+    handler: async (request, reply) => {
+      if (!isFromConsole(request)) throw notFromConsole()
+      const token = readConsoleToken(request)
+      if (token !== undefined) await app.consoleSessions.end(token, request.id)
+      setSessionCookie(request, reply as FastifyReply, null)
+      return reply.code(204).send(undefined)
+    },
+  })
+}
+
+function isWelcome(kind: ConsoleSession['kind'], surface: Surface): boolean {
+  return surface === 'all' || (surface === 'operator') === (kind === 'operator')
+}
+
+function toSignIn(body: Readonly<Record<string, string | undefined>>, surface: Surface): SignIn {
+  const { operatorKey, clientId, clientSecret, link } = body
+  const given = [operatorKey, clientId ?? clientSecret, link].filter((one) => one !== undefined)
+  if (given.length !== 1) throw oneCredential()
+  if (clientId !== undefined && clientSecret !== undefined) {
+    if (isWelcome('client', surface)) return { clientId, clientSecret }
+    throw elsewhere('Clients sign in at the public address of the service.')
+  }
+  if (link !== undefined) {
+    const kinds = (['operator', 'client'] as const).filter((kind) => isWelcome(kind, surface))
+    return { link, kinds }
+  }
+  // Half a client's credential is none of an operator.
+  if (operatorKey === undefined) throw oneCredential()
+  if (isWelcome('operator', surface)) return { operatorKey }
+  throw elsewhere('Operators sign in at the operator’s own port.')
+}
+
+function oneCredential(): ServiceError {
+  const detail = 'Send operatorKey, or clientId and clientSecret, or link.'
+  return new ServiceError('invalid-fields', detail, {
+    errors: [{ pointer: '', code: 'one-credential', detail }],
+  })
+}
+
+function elsewhere(detail: string): ServiceError {
+  return new ServiceError('invalid-credentials', detail)
+}
+
+function notFromConsole(): ServiceError {
+  return new ServiceError(
+    'malformed-request',
+    'Send the header X-Paybell-Console: 1, from the origin of the console itself.',
+  )
+}
+
+async function toSessionBody(deps: ServerDeps, session: ConsoleSession) {
+  const expiresAt = session.expiresAt.toISOString()
+  if (session.kind === 'operator') {
+    return { kind: session.kind, ...session.operator, expiresAt }
+  }
+  const { clientId } = session.caller
+  const { items } = await viewAccounts(deps, clientId, { number: 0, size: ACCOUNTS_SHOWN_MAX })
+  return {
+    kind: session.kind,
+    clientId,
+    clientName: session.clientName,
+    accounts: [...items],
+    expiresAt,
+  }
+}

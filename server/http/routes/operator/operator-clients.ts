@@ -1,0 +1,316 @@
+// /operator/v1/clients: onboarding. Secrets are shown once, in the answer that makes them; lists and items
+// only show that they exist.
+
+import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
+import { createConsoleLink } from '../../../operations/access/create-console-link.ts'
+import { issueClientSecret } from '../../../operations/access/issue-client-secret.ts'
+import { revokeClientSecret } from '../../../operations/access/revoke-client-secret.ts'
+import { CLIENT_STATUSES, changeClient } from '../../../operations/clients/change-client.ts'
+import { onboardClient } from '../../../operations/clients/onboard-client.ts'
+import { openAccount } from '../../../operations/clients/open-account.ts'
+import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
+import { CLIENT_ORDERS, viewClient, viewClients } from '../../../operations/clients/view-clients.ts'
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { auditOf } from '../../answers/audit.ts'
+import { Instant, SearchText, Uuid } from '../../basics/scalars.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
+import {
+  ABOUT_CLIENT_PROBLEMS,
+  BODY_PROBLEMS,
+  EMPTY_BODY,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+} from '../../schemas/schemas.ts'
+
+const Named = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200, format: 'text' }),
+  },
+  { examples: [{ name: 'Northwind Traders' }] },
+)
+
+const StatusChange = Type.Object(
+  { status: Type.Enum([...CLIENT_STATUSES]) },
+  { examples: [{ status: 'DISABLED' }] },
+)
+
+export const NewClient = Type.Object({
+  clientId: Uuid,
+  clientSecret: Type.String({ description: 'Shown now and never again.' }),
+  name: Type.String(),
+})
+
+export const ClientItem = Type.Object({
+  clientId: Uuid,
+  name: Type.String(),
+  status: Type.Enum([...CLIENT_STATUSES]),
+  createdAt: Instant,
+})
+
+export const ClientWithSecrets = Type.Object({
+  ...ClientItem.properties,
+  secrets: Type.Array(Type.Object({ secretId: Uuid, createdAt: Instant })),
+})
+
+export const NewSecret = Type.Object({
+  secretId: Uuid,
+  clientSecret: Type.String({ description: 'Shown now and never again.' }),
+})
+
+export const ConsoleLink = Type.Object(
+  {
+    url: Type.String({ format: 'uri', description: 'Shown now and never again.' }),
+    expiresAt: Instant,
+  },
+  {
+    examples: [
+      {
+        url: 'https://paybell.example.com/console/sign-in#q3ZxJ0b1rXW8mE0n4sHk2dVtYpL6uAcGf9iR7wTeBoM',
+        expiresAt: '2026-03-02T09:45:00.400Z',
+      },
+    ],
+  },
+)
+
+export const AccountItem = Type.Object({ id: Uuid, name: Type.String() })
+
+const ClientListQuery = Type.Object({
+  ...PageQuery.properties,
+  q: Type.Optional(
+    Type.String({
+      ...SearchText,
+      description: 'Words of its name, each perhaps only begun; or its id.',
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Enum([...CLIENT_ORDERS], {
+      default: 'createdAt',
+      description: 'What they are sorted by; with a minus, the other way round.',
+    }),
+  ),
+})
+
+const SecretParams = Type.Object({ id: Type.String(), secretId: Type.String() })
+
+export interface ClientRoutesDeps extends Deps {
+  /** The public address, where clients sign in. */
+  baseUrl(): string
+}
+
+export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
+  return (app) => {
+    app.route({
+      method: 'POST',
+      url: '/clients',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'createClient',
+        summary: 'Onboard a client',
+        body: Named,
+        response: { 201: NewClient, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
+      },
+      handler: async (request, reply) => {
+        const { client, secret } = await onboardClient(
+          deps,
+          request.body.name,
+          auditOf(deps, request, 'client.create'),
+        )
+        reply.code(201).header('location', `/operator/v1/clients/${client.id}`)
+        return { clientId: client.id, clientSecret: secret, name: client.name }
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/clients',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listClients',
+        summary: 'List clients',
+        description: 'The oldest first, unless `sort` says otherwise.',
+        ...pagesOf(ClientItem, ...OPERATOR_PROBLEMS),
+        querystring: ClientListQuery,
+      },
+      handler: async (request) => {
+        const { q, sort, ...page } = request.query
+        const filter = { search: q ?? null, order: sort ?? 'createdAt' }
+        return toPageBody(await viewClients(deps, filter, toPageRequest(page)), toClientItem)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/clients/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getClient',
+        summary: 'See one client',
+        params: IdParams,
+        response: {
+          200: ClientWithSecrets,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const { client, secrets } = await viewClient(deps, readId(request.params.id))
+        return { ...toClientItem(client), secrets: secrets.map(toSecretItem) }
+      },
+    })
+
+    app.route({
+      method: 'PATCH',
+      url: '/clients/:id',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'changeClient',
+        summary: 'Disable or enable a client',
+        description: 'The tokens of a disabled client stop working within 5 seconds.',
+        params: IdParams,
+        body: StatusChange,
+        response: {
+          200: ClientItem,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const { status } = request.body
+        const action = status === 'ACTIVE' ? 'client.enable' : 'client.disable'
+        const audit = auditOf(deps, request, action)
+        return toClientItem(await changeClient(deps, readId(request.params.id), status, audit))
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/clients/:id/secrets',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'createClientSecret',
+        summary: 'Issue another secret',
+        description: 'Two secrets may live at once, so that a client can rotate without a gap.',
+        params: IdParams,
+        response: {
+          201: NewSecret,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found', 'too-many-secrets'),
+        },
+      },
+      handler: async (request, reply) => {
+        const audit = auditOf(deps, request, 'secret.create')
+        const issued = await issueClientSecret(deps, readId(request.params.id), audit)
+        reply.code(201)
+        return { secretId: issued.secretId, clientSecret: issued.secret }
+      },
+    })
+
+    app.route({
+      method: 'DELETE',
+      url: '/clients/:id/secrets/:secretId',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'deleteClientSecret',
+        summary: 'Revoke a secret',
+        params: SecretParams,
+        response: {
+          204: EMPTY_BODY,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request, reply) => {
+        const { id, secretId } = request.params
+        const audit = auditOf(deps, request, 'secret.revoke')
+        await revokeClientSecret(deps, readId(id), readId(secretId), audit)
+        return reply.code(204).send(undefined)
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/clients/:id/console-links',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'createConsoleLink',
+        summary: 'Make a link that signs a person in at the console as the client',
+        description:
+          'It works once, within 15 minutes. The session lasts 12 hours at most and ends when the client is disabled. Anyone who has the link can use it: hand it over as you would a password.',
+        params: IdParams,
+        response: {
+          201: ConsoleLink,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found', 'client-disabled'),
+        },
+      },
+      handler: async (request, reply) => {
+        const audit = auditOf(deps, request, 'console-link.create')
+        const link = await createConsoleLink(deps, readId(request.params.id), audit)
+        reply.code(201).header('cache-control', 'no-store')
+        // After the #, where it reaches no server's log.
+        const url = `${deps.baseUrl()}/console/sign-in#${link.token}`
+        return { url, expiresAt: link.expiresAt.toISOString() }
+      },
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/clients/:id/accounts',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'createAccount',
+        summary: 'Open an account',
+        params: IdParams,
+        body: Named,
+        response: {
+          201: AccountItem,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request, reply) => {
+        const account = await openAccount(
+          deps,
+          readId(request.params.id),
+          request.body.name,
+          auditOf(deps, request, 'account.create'),
+        )
+        reply.code(201)
+        return account
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/clients/:id/accounts',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listAccounts',
+        summary: "List a client's accounts",
+        params: IdParams,
+        ...pagesOf(AccountItem, ...ABOUT_CLIENT_PROBLEMS, 'not-found'),
+      },
+      handler: async (request) => {
+        const page = toPageRequest(request.query)
+        const accounts = await viewAccounts(deps, readId(request.params.id), page)
+        return toPageBody(accounts, (account) => account)
+      },
+    })
+  }
+}
+
+function toClientItem(client: {
+  id: string
+  name: string
+  status: 'ACTIVE' | 'DISABLED'
+  createdAt: Date
+}) {
+  return {
+    clientId: client.id,
+    name: client.name,
+    status: client.status,
+    createdAt: client.createdAt.toISOString(),
+  }
+}
+
+function toSecretItem(secret: { id: string; createdAt: Date }) {
+  return { secretId: secret.id, createdAt: secret.createdAt.toISOString() }
+}

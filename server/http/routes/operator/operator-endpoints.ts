@@ -1,0 +1,224 @@
+// /operator/v1/endpoints: those of all clients, with their health; the operator may pause and resume them, and
+// change their settings.
+
+import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
+import { ENDPOINT_STATUSES, HMAC_ALGORITHM } from '../../../core/delivery/endpoint.ts'
+import {
+  changeAnyEndpoint,
+  ENDPOINT_ORDERS,
+  type EndpointWithHealth,
+  type OwnedEndpoint,
+  viewAllEndpoints,
+  viewAnyEndpoint,
+} from '../../../operations/endpoints/view-all-endpoints.ts'
+import { viewAnySeries } from '../../../operations/endpoints/view-endpoint-series.ts'
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { auditOf } from '../../answers/audit.ts'
+import { Instant, SearchText, Uuid } from '../../basics/scalars.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { EndpointChangeBody, readEndpointChange } from '../../schemas/endpoint-change.ts'
+import { toAllSettingsShown, toHmacHeaderName } from '../../schemas/endpoint-settings-schema.ts'
+import { PageOf, PageQuery, toPageBody } from '../../schemas/page.ts'
+import {
+  ABOUT_CLIENT_PROBLEMS,
+  BODY_PROBLEMS,
+  EndpointItem,
+  HealthSchema,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+  toHealth,
+} from '../../schemas/schemas.ts'
+import { SeriesQuery, SeriesSchema, toSeriesBody } from '../../schemas/series-schema.ts'
+
+const KINDS = ['subscription', 'webhook', 'listener'] as const
+export const KindSchema = Type.Enum([...KINDS])
+const OptionalText = (format: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], format })
+
+export const Item = Type.Object({
+  ...EndpointItem.properties,
+  kind: KindSchema,
+  clientId: Uuid,
+  clientName: Type.String(),
+  accountId: OptionalText('uuid'),
+  accountName: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Null for a subscription, which has all accounts.',
+  }),
+  createdAt: Instant,
+  deletedAt: OptionalText('date-time'),
+})
+export const Hour = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'The hour begins.' }),
+  attempts: Type.Integer(),
+  delivered: Type.Integer({ description: 'Of those, answered with 200.' }),
+})
+export const ItemWithHealth = Type.Object({
+  ...Item.properties,
+  health: HealthSchema,
+  hours: Type.Array(Hour, {
+    description: 'The last 24 hours, oldest first; those without an attempt are left out.',
+  }),
+})
+
+export const EndpointListQuery = Type.Object({
+  ...PageQuery.properties,
+  clientId: Type.Optional(Uuid),
+  accountId: Type.Optional(Uuid),
+  kind: Type.Optional(Type.Enum([...KINDS])),
+  status: Type.Optional(Type.Enum([...ENDPOINT_STATUSES])),
+  failing: Type.Optional(Type.Boolean({ description: 'Whether its last attempts have failed.' })),
+  q: Type.Optional(
+    Type.String({
+      ...SearchText,
+      description: 'Words of its address, each perhaps only begun; or its id.',
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Enum([...ENDPOINT_ORDERS], {
+      default: 'createdAt',
+      description:
+        'What they are sorted by; with a minus, the other way round. By `failingSince`, those that do not fail come last.',
+    }),
+  ),
+})
+
+const ACTIONS = {
+  PAUSED: 'endpoint.pause',
+  ACTIVE: 'endpoint.resume',
+  settings: 'endpoint.change',
+} as const
+
+const tags = ['Operator']
+
+export function operatorEndpointRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/endpoints',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listEndpoints',
+        tags,
+        summary: 'List endpoints with their health',
+        description:
+          'The oldest first, unless `sort` says otherwise. `health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
+        querystring: EndpointListQuery,
+        response: {
+          200: PageOf(ItemWithHealth),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const { clientId, accountId, kind, status, failing, q, sort, ...page } = request.query
+        const filter = {
+          clientId: clientId ?? null,
+          accountId: accountId ?? null,
+          kind: kind ?? null,
+          status: status ?? null,
+          isFailing: failing ?? null,
+          search: q ?? null,
+          order: sort ?? ('createdAt' as const),
+        }
+        return toPageBody(
+          await viewAllEndpoints(deps, filter, toPageRequest(page)),
+          toItemWithHealth,
+        )
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/endpoints/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getEndpoint',
+        tags,
+        summary: 'See one endpoint and its health, also when it was deleted',
+        params: IdParams,
+        response: {
+          200: ItemWithHealth,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) =>
+        toItemWithHealth(await viewAnyEndpoint(deps, readId(request.params.id))),
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/endpoints/:id/series',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getEndpointSeries',
+        tags,
+        summary: 'See how an endpoint fared, hour by hour',
+        description:
+          'Attempts, how many of them were answered with 200, and about how long they took (within 41 %). Empty hours are there too.',
+        params: IdParams,
+        querystring: SeriesQuery,
+        response: {
+          200: SeriesSchema,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query', 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const period = request.query.window ?? 'day'
+        return toSeriesBody(await viewAnySeries(deps, readId(request.params.id), period))
+      },
+    })
+
+    app.route({
+      method: 'PATCH',
+      url: '/endpoints/:id',
+      config: { role: 'admin' },
+      schema: {
+        operationId: 'changeEndpoint',
+        tags,
+        summary: 'Pause or resume an endpoint, or change its settings',
+        description:
+          'A paused endpoint loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.',
+        params: IdParams,
+        body: EndpointChangeBody,
+        response: {
+          200: Item,
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
+        },
+      },
+      handler: async (request) => {
+        const change = readEndpointChange(request.body)
+        const audit = auditOf(deps, request, ACTIONS[change.status ?? 'settings'])
+        return toItem(await changeAnyEndpoint(deps, readId(request.params.id), change, audit))
+      },
+    })
+  }
+}
+
+function toItem(endpoint: OwnedEndpoint) {
+  return {
+    id: endpoint.id,
+    kind: endpoint.kind,
+    clientId: endpoint.clientId,
+    clientName: endpoint.clientName,
+    accountId: endpoint.accountId,
+    accountName: endpoint.accountName,
+    endpointUrl: endpoint.url,
+    hmacHeaderName: toHmacHeaderName(endpoint),
+    algorithm: HMAC_ALGORITHM,
+    status: endpoint.status,
+    ...toAllSettingsShown(endpoint),
+    createdAt: endpoint.createdAt.toISOString(),
+    deletedAt: endpoint.deletedAt?.toISOString() ?? null,
+  }
+}
+
+function toItemWithHealth({ endpoint, health, hours }: EndpointWithHealth) {
+  return {
+    ...toItem(endpoint),
+    health: toHealth(health),
+    hours: hours.map((hour) => ({ ...hour, at: hour.at.toISOString() })),
+  }
+}

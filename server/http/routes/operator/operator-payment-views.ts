@@ -1,0 +1,180 @@
+// /operator/v1/payments as they are read: lists by cursor, one as it is now, and what became of each of
+// its events. Writing them is operator-payments.ts.
+
+import { SEARCH_CHARACTERS_MAX } from '../../../core/asking/delivery-filter.ts'
+import { DELIVERY_STATES } from '../../../core/delivery/delivery.ts'
+import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../../core/payments/payment.ts'
+import {
+  type EventWithDeliveries,
+  type NamedPayment,
+  viewPayment,
+  viewPaymentEvents,
+  viewPayments,
+} from '../../../operations/payments/view-payments.ts'
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { EventItem, eventText } from '../../answers/event-text.ts'
+import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
+import { readPeriod } from '../../basics/period.ts'
+import { Uuid } from '../../basics/scalars.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { CursorPageOf } from '../../schemas/delivery-schema.ts'
+import { PaymentSchema } from '../../schemas/payment-schema.ts'
+import {
+  ABOUT_CLIENT_PROBLEMS,
+  IdParams,
+  OPERATOR_PROBLEMS,
+  problemResponses,
+  readId,
+} from '../../schemas/schemas.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const tags = ['Payments in']
+
+export const ListQuery = Type.Object({
+  ...CursorQuery,
+  clientId: Type.Optional(Uuid),
+  accountId: Type.Optional(Uuid),
+  state: Type.Optional(Type.Enum([...PAYMENT_STATES])),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'First written at this instant or later.' }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'First written before this instant.' }),
+  ),
+  externalId: Type.Optional(
+    Type.String({
+      format: 'text',
+      maxLength: TEXT_CHARACTERS_MAX,
+      description: 'Exactly this one.',
+    }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      format: 'text',
+      maxLength: SEARCH_CHARACTERS_MAX,
+      description: 'The id of a payment, or its externalId.',
+    }),
+  ),
+})
+
+/** The payment, and what only the operator sees of it. */
+export const OperatorPayment = Type.Object({
+  accountId: Uuid,
+  accountName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  clientId: Uuid,
+  clientName: Type.String(),
+  version: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The highest number that the source has sent.',
+  }),
+  sequence: Type.Integer({ description: 'How many events it has had.' }),
+  ...PaymentSchema.properties,
+})
+
+export const EventWithDeliveriesItem = Type.Object({
+  deliveries: Type.Array(
+    Type.Object({
+      id: Uuid,
+      endpointId: Uuid,
+      endpointUrl: Type.String(),
+      state: Type.Enum([...DELIVERY_STATES]),
+    }),
+  ),
+  ...EventItem.properties,
+})
+
+export function operatorPaymentViewRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/payments',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listPayments',
+        tags,
+        summary: 'List payments, newest first',
+        description:
+          'By their first write. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
+        querystring: ListQuery,
+        response: {
+          200: CursorPageOf(OperatorPayment),
+          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request, reply) => {
+        const { query } = request
+        const filter = {
+          clientId: query.clientId ?? null,
+          accountId: query.accountId ?? null,
+          state: query.state ?? null,
+          ...readPeriod(query),
+          externalId: query.externalId ?? null,
+          search: query.q ?? null,
+        }
+        const page = await viewPayments(deps, filter, toCursorRequest(query))
+        return reply.type(JSON_TYPE).send(cursorText(page, paymentText) as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/payments/:id',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'getPayment',
+        tags,
+        summary: 'See a payment as it is now',
+        params: IdParams,
+        response: {
+          200: OperatorPayment,
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
+        },
+      },
+      handler: async (request, reply) => {
+        const payment = await viewPayment(deps, readId(request.params.id))
+        return reply.type(JSON_TYPE).send(paymentText(payment) as never)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: '/payments/:id/events',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listPaymentEvents',
+        tags,
+        summary: "List a payment's events, newest first, each with its deliveries",
+        params: IdParams,
+        querystring: Type.Object(CursorQuery),
+        response: {
+          200: CursorPageOf(EventWithDeliveriesItem),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
+        },
+      },
+      handler: async (request, reply) => {
+        const asked = toCursorRequest(request.query)
+        const page = await viewPaymentEvents(deps, readId(request.params.id), asked)
+        return reply.type(JSON_TYPE).send(cursorText(page, eventWithDeliveriesText) as never)
+      },
+    })
+  }
+}
+
+// The texts begin with "{": our members go in front, so that the exact amount stays untouched.
+function paymentText(payment: NamedPayment): string {
+  const { accountId, accountName, clientId, clientName, version, sequence } = payment
+  const names = { accountId, accountName, clientId, clientName }
+  const added = JSON.stringify({ ...names, version, sequence })
+  return `${added.slice(0, -1)},${payment.text.slice(1)}`
+}
+
+function eventWithDeliveriesText(event: EventWithDeliveries): string {
+  const deliveries = event.deliveries.map(({ id, endpointId, endpointUrl, state }) => ({
+    id,
+    endpointId,
+    endpointUrl,
+    state,
+  }))
+  return `{"deliveries":${JSON.stringify(deliveries)},${eventText(event).slice(1)}`
+}

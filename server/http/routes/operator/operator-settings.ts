@@ -1,0 +1,56 @@
+// GET /operator/v1/settings: how this process is configured. A secret is only shown as set.
+
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+
+export const Setting = Type.Object(
+  {
+    name: Type.String(),
+    isSecret: Type.Boolean(),
+    isSet: Type.Boolean(),
+    value: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Null for secrets, whole and in part, and for what is not set.',
+    }),
+    source: Type.Unsafe<'environment' | 'file' | 'default' | null>({
+      type: ['string', 'null'],
+      enum: ['environment', 'file', 'default', null],
+    }),
+    about: Type.String(),
+  },
+  {
+    examples: [
+      {
+        name: 'PAYBELL_RETENTION_DAYS',
+        isSecret: false,
+        isSet: true,
+        value: '30',
+        source: 'default',
+        about: 'How long events, attempts and finished deliveries are kept, 8 to 3650 days.',
+      },
+    ],
+  },
+)
+
+export function operatorSettingsRoutes(deps: Pick<Deps, 'config'>): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/settings',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'listSettings',
+        summary: 'See the settings',
+        description:
+          'As the process that answers resolved them at its start. Secrets are never shown, only whether they are set.',
+        response: {
+          200: Type.Object({ settings: Type.Array(Setting) }),
+          ...problemResponses(...OPERATOR_PROBLEMS),
+        },
+      },
+      handler: async () => ({ settings: [...deps.config.settings] }),
+    })
+  }
+}

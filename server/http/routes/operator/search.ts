@@ -1,0 +1,113 @@
+// /v1/search and /operator/v1/search: one box that takes any id or name and says what it found.
+
+import { type Hit, search } from '../../../operations/deliveries/search.ts'
+import type { Deps } from '../../../operations/shared/deps.ts'
+import { SearchText, Uuid } from '../../basics/scalars.ts'
+import { Type } from '../../basics/type.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { callerOf } from '../../requests/authenticate.ts'
+import {
+  CLIENT_PROBLEMS,
+  OPERATOR_PROBLEMS,
+  OptionalAccountHeader,
+  problemResponses,
+} from '../../schemas/schemas.ts'
+
+const OptionalText = (description: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+const PaymentId = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  format: 'uuid',
+  description: 'Of a payment, an event or a delivery.',
+})
+
+const properties = {
+  id: Uuid,
+  name: Type.String({
+    description:
+      'What people know it by: a name, the address of an endpoint or of where a delivery goes, a payment’s external id, the kind of an event or of a job.',
+  }),
+  state: OptionalText('Its state or status, where it has one.'),
+  paymentId: PaymentId,
+}
+
+const CLIENT_KINDS = ['payment', 'endpoint', 'account', 'event', 'delivery'] as const
+
+export const SearchHit = Type.Object({ kind: Type.Enum([...CLIENT_KINDS]), ...properties })
+
+export const OperatorSearchHit = Type.Object({
+  kind: Type.Enum([...CLIENT_KINDS, 'client', 'job']),
+  ...properties,
+  clientId: OptionalText('Whose it is; null for a job.'),
+  clientName: OptionalText('Null for a job.'),
+})
+
+const Query = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    ...SearchText,
+    description:
+      'Any id; an external id, exactly; or words of a name or of an address, each perhaps only begun.',
+  }),
+})
+
+const description =
+  'An id is found once. Otherwise up to 8 of each kind, payments first: those with exactly this external id, then names and addresses in which every word of `q` begins a word. Deleted endpoints are found by their id alone.'
+
+export function searchRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/v1/search',
+      config: { account: 'optional' },
+      schema: {
+        operationId: 'search',
+        tags: ['Deliveries'],
+        summary: 'Find a payment, an endpoint, an account, an event or a delivery of yours',
+        description,
+        headers: OptionalAccountHeader,
+        querystring: Query,
+        response: {
+          200: Type.Object({ items: Type.Array(SearchHit) }),
+          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
+        },
+      },
+      handler: async (request) => {
+        const { clientKey } = callerOf(request)
+        const hits = await search(deps, request.query.q, {
+          clientKey,
+          accountId: request.accountId,
+        })
+        return { items: hits.map(toOwnHit) }
+      },
+    })
+  }
+}
+
+export function operatorSearchRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/search',
+      config: { role: 'viewer' },
+      schema: {
+        operationId: 'searchAll',
+        tags: ['Operator'],
+        summary: 'Find anything by an id or a name',
+        description,
+        querystring: Query,
+        response: {
+          200: Type.Object({ items: Type.Array(OperatorSearchHit) }),
+          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        },
+      },
+      handler: async (request) => ({
+        items: [...(await search(deps, request.query.q, { clientKey: null, accountId: null }))],
+      }),
+    })
+  }
+}
+
+function toOwnHit({ kind, id, name, state, paymentId }: Hit) {
+  return { kind: kind as (typeof CLIENT_KINDS)[number], id, name, state, paymentId }
+}

@@ -1,0 +1,30 @@
+// The body of a PATCH of an endpoint: its status, settings, or both; never nothing.
+
+import type { Static } from 'typebox'
+import { OWNER_STATUSES } from '../../core/delivery/endpoint.ts'
+import type { EndpointChange } from '../../operations/endpoints/change-endpoint.ts'
+import { Type } from '../basics/type.ts'
+import { invalidFields } from '../basics/validation.ts'
+import { readSettings, SettingsFields } from './endpoint-settings-schema.ts'
+
+const Status = Type.Enum([...OWNER_STATUSES])
+
+export const StatusChange = Type.Object({ status: Status }, { examples: [{ status: 'PAUSED' }] })
+
+const names = ['status', ...Object.keys(SettingsFields)]
+
+export const EndpointChangeBody = Type.Object(
+  { status: Type.Optional(Status), ...SettingsFields },
+  {
+    examples: [{ status: 'PAUSED' }, { events: ['payment.paid', 'payment.cancelled'] }],
+    published: { anyOf: names.map((name) => ({ required: [name] })) },
+  },
+)
+
+export function readEndpointChange(body: Static<typeof EndpointChangeBody>): EndpointChange {
+  if (!names.some((name) => name in body)) {
+    const detail = `Give the status, or a setting: ${names.slice(1).join(', ')}.`
+    throw invalidFields([{ pointer: '/status', code: 'missing', detail }])
+  }
+  return { status: body.status ?? null, settings: readSettings(body) }
+}

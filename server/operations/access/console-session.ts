@@ -1,0 +1,227 @@
+// Who is signed in at the console. A session stands for the credential that opened it and is read again
+// every 2 seconds, so it ends with its key, secret or client well within the promised 5, in every
+// process. Failed sign-ins are counted like failed logins, so that guessing is slow.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { ServiceError } from '../../core/plain/errors.ts'
+import { FIRST_OPERATOR, type Operator } from '../../core/plain/operator.ts'
+import { Remembered } from '../../core/plain/remembered.ts'
+import { type Db, inTransaction } from '../../store/connection/db.ts'
+import {
+  deleteOldClientLinks,
+  deleteOldLinks,
+  deleteSession,
+  findSession,
+  insertClientLink,
+  insertLink,
+  insertSession,
+  type LiveSession,
+  type SessionHolder,
+  takeClientLink,
+  takeLink,
+} from '../../store/secrets/console-sessions.ts'
+import type { KeyDigest } from '../../store/secrets/operator-keys.ts'
+import { toAudit } from '../shared/audit-trail.ts'
+import type { Deps } from '../shared/deps.ts'
+import type { OperatorKeys } from './live-operator-keys.ts'
+import type { LoginAttempts } from './login-attempts.ts'
+import type { Logins } from './logins.ts'
+import type { Caller } from './verify-token.ts'
+
+export const SESSION_SECONDS = 12 * 3_600
+const LINK_MS = 10 * 60_000
+const KEPT_MS = 2_000
+const SESSIONS_MAX = 5_000
+
+export type SignIn =
+  | { operatorKey: string }
+  | { clientId: string; clientSecret: string }
+  /** A link of the operator's own, a client's, or either, depending on where it was followed. */
+  | { link: string; kinds: readonly ConsoleSession['kind'][] }
+
+export type ConsoleSession = { id: string; expiresAt: Date } & (
+  | { kind: 'operator'; operator: Operator }
+  | { kind: 'client'; caller: Caller; clientName: string }
+)
+
+interface Found {
+  holder: SessionHolder
+  /** Whose call it is, in the audit; clients have no rows there. */
+  operator: Operator | null
+}
+
+type SessionDeps = Pick<Deps, 'pool' | 'clock' | 'config' | 'sealer' | 'newId'>
+
+export class ConsoleSessions {
+  readonly #deps: SessionDeps
+  readonly #keys: OperatorKeys
+  readonly #attempts: LoginAttempts
+  readonly #logins: Logins
+  /** By the token's digest, in base64. */
+  readonly #sessions: Remembered<string, ConsoleSession | null>
+
+  constructor(
+    deps: SessionDeps,
+    parts: { keys: OperatorKeys; attempts: LoginAttempts; logins: Logins },
+  ) {
+    this.#deps = deps
+    this.#keys = parts.keys
+    this.#attempts = parts.attempts
+    this.#logins = parts.logins
+    const monotonicMs = () => deps.clock.monotonicMs()
+    this.#sessions = new Remembered({
+      keysMax: SESSIONS_MAX,
+      expiry: { monotonicMs, ageMsMax: KEPT_MS },
+    })
+  }
+
+  /** Returns the token of a new session. Only its digest is stored, so it cannot be shown again. */
+  async open(signIn: SignIn, from: { address: string; requestId: string }): Promise<string> {
+    const { holder, operator } = await this.#holderOf(signIn, from.address)
+    const { pool, clock, newId } = this.#deps
+    const token = randomBytes(32).toString('base64url')
+    const now = new Date(clock.nowMs())
+    const id = newId()
+    const expiresAt = new Date(now.getTime() + SESSION_SECONDS * 1_000)
+    await inTransaction(pool, async (db) => {
+      await insertSession(db, { id, digest: digestOf(token), holder, expiresAt }, now)
+      if (operator === null) return
+      const trail = { operator, requestId: from.requestId }
+      await toAudit(this.#deps, trail, 'session.create')(db, `session:${id}`)
+    })
+    return token
+  }
+
+  /** Whose session this is; null when there is none, or it has ended. */
+  verify(token: string): Promise<ConsoleSession | null> {
+    const digest = digestOf(token)
+    return this.#sessions.get(digest.toString('base64'), () => this.#find(digest))
+  }
+
+  /** Signs out: in this process at once, in the others within 2 seconds. */
+  async end(token: string, requestId: string): Promise<void> {
+    const session = await this.verify(token)
+    const digest = digestOf(token)
+    await inTransaction(this.#deps.pool, async (db) => {
+      await deleteSession(db, digest)
+      if (session?.kind !== 'operator') return
+      const trail = { operator: session.operator, requestId }
+      await toAudit(this.#deps, trail, 'session.end')(db, `session:${session.id}`)
+    })
+    // Not before the commit: a request that comes until then would find the session and remember it again.
+    this.#sessions.forget(digest.toString('base64'))
+  }
+
+  async #find(digest: Buffer): Promise<ConsoleSession | null> {
+    const { pool, clock } = this.#deps
+    const session = await findSession(pool, digest, new Date(clock.nowMs()))
+    return session && this.#toSession(session)
+  }
+
+  #toSession(session: LiveSession): ConsoleSession | null {
+    const { id, expiresAt } = session
+    if (session.kind === 'client') {
+      const { clientKey, clientId, clientName } = session
+      return { id, expiresAt, kind: 'client', caller: { clientKey, clientId }, clientName }
+    }
+    if (session.kind === 'operator-key') {
+      const operator = { actor: session.name, role: session.role }
+      return { id, expiresAt, kind: 'operator', operator }
+    }
+    const isSame = isFirstKey(this.#deps, session.key)
+    return isSame ? { id, expiresAt, kind: 'operator', operator: FIRST_OPERATOR } : null
+  }
+
+  async #holderOf(signIn: SignIn, address: string): Promise<Found> {
+    if ('clientId' in signIn) {
+      const login = { ...signIn, address }
+      const { clientKey, secretId } = await this.#logins.check(login)
+      return { holder: { kind: 'client', clientKey, secretId }, operator: null }
+    }
+    // Links apart: a person who follows an old one must not keep operators of the same address out.
+    const name = 'link' in signIn ? 'link' : 'operator'
+    const found = await this.#attempts.judge({ name, address }, () =>
+      'link' in signIn ? this.#followLink(signIn) : this.#findKey(signIn),
+    )
+    if (found === null) {
+      throw new ServiceError(
+        'invalid-credentials',
+        'link' in signIn
+          ? 'The link was used already, or is too old: it works once, for 15 minutes, that of a sandbox for 10. Ask the operator for a new one, start the sandbox again, or sign in with your own credentials.'
+          : 'No operator has this key, or it was revoked.',
+      )
+    }
+    return found
+  }
+
+  async #findKey({ operatorKey }: { operatorKey: string }): Promise<Found | null> {
+    const found = await this.#keys.identify(operatorKey)
+    if (found === null) return null
+    const holder: SessionHolder =
+      found.keyId === null
+        ? { kind: 'first-key', key: digestFirstKey(this.#deps) }
+        : { kind: 'operator-key', keyId: found.keyId }
+    return { holder, operator: found.operator }
+  }
+
+  async #followLink({ link, kinds }: Extract<SignIn, { link: string }>): Promise<Found | null> {
+    const { pool, clock } = this.#deps
+    const now = new Date(clock.nowMs())
+    const digest = digestOf(link)
+    const clientKey = kinds.includes('client') ? await takeClientLink(pool, digest, now) : null
+    if (clientKey !== null) {
+      return { holder: { kind: 'client', clientKey, secretId: null }, operator: null }
+    }
+    const isGood = kinds.includes('operator') && (await takeLink(pool, digest, now))
+    if (!isGood) return null
+    const holder: SessionHolder = { kind: 'first-key', key: digestFirstKey(this.#deps) }
+    return { holder, operator: FIRST_OPERATOR }
+  }
+}
+
+/** A token that signs the operator in once, within 10 minutes; for the sandbox, which prints it. */
+export async function createSignInLink(deps: Pick<Deps, 'pool' | 'clock'>): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const now = new Date(deps.clock.nowMs())
+  await deleteOldLinks(deps.pool, now)
+  await insertLink(deps.pool, digestOf(token), new Date(now.getTime() + LINK_MS))
+  return token
+}
+
+const CLIENT_LINK_MS = 15 * 60_000
+
+/** A token that signs a person in once as a client, within 15 minutes. */
+export async function makeClientLink(
+  deps: Pick<Deps, 'clock'>,
+  db: Db,
+  clientKey: number,
+): Promise<{ token: string; expiresAt: Date }> {
+  const token = randomBytes(32).toString('base64url')
+  const now = new Date(deps.clock.nowMs())
+  const expiresAt = new Date(now.getTime() + CLIENT_LINK_MS)
+  await deleteOldClientLinks(db, now)
+  await insertClientLink(db, { digest: digestOf(token), clientKey, expiresAt })
+  return { token, expiresAt }
+}
+
+/** A plain hash suffices, because 256 random bits cannot be guessed. */
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+type FirstKeyDeps = Pick<Deps, 'config' | 'sealer'>
+
+function digestFirstKey({ config, sealer }: FirstKeyDeps): KeyDigest {
+  if (config.operatorKey === null) throw new Error('a key that is not set has no holder')
+  const masterKeyId = sealer.digestKeyId
+  return {
+    digest: sealer.digest(config.operatorKey, masterKeyId, 'operator-key'),
+    masterKeyId,
+  }
+}
+
+/** Whether PAYBELL_OPERATOR_KEY is still what the session was opened with. */
+function isFirstKey({ config, sealer }: FirstKeyDeps, { digest, masterKeyId }: KeyDigest): boolean {
+  if (config.operatorKey === null || !sealer.hasKey(masterKeyId)) return false
+  return timingSafeEqual(sealer.digest(config.operatorKey, masterKeyId, 'operator-key'), digest)
+}

@@ -1,0 +1,42 @@
+// Credentials in, a short-lived access token out.
+
+import type { Config } from '../../config/config.ts'
+import { TOKEN_TYPE, type TokenParty } from '../../core/proofs/token.ts'
+import type { SigningPair } from '../../core/signatures/asymmetric-signature.ts'
+import type { Deps } from '../shared/deps.ts'
+import type { Login, Logins } from './logins.ts'
+import { signJws } from './sign-jws.ts'
+
+export interface IssuedToken {
+  token: string
+  lifetimeSeconds: number
+}
+
+const AUDIENCE = 'paybell-api'
+
+/** Whose tokens are taken. All processes must agree, whatever port each listens on. */
+export function tokenParty(config: Pick<Config, 'baseUrl'>): TokenParty {
+  return { issuer: config.baseUrl, audience: AUDIENCE }
+}
+
+export async function issueToken(
+  deps: Pick<Deps, 'clock' | 'config' | 'newId'> & { baseUrl(): string },
+  parts: { keyring: { signer(): Promise<SigningPair> }; logins: Pick<Logins, 'check'> },
+  login: Login,
+): Promise<IssuedToken> {
+  const { clientId } = await parts.logins.check(login)
+  const signer = await parts.keyring.signer()
+  const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
+  const lifetimeSeconds = deps.config.tokenTtlSeconds
+  const token = signJws(signer, TOKEN_TYPE, {
+    // The same text as in the metadata (RFC 8414 §2, RFC 9068 §2.2).
+    iss: deps.baseUrl(),
+    aud: AUDIENCE,
+    sub: clientId,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: issuedAt + lifetimeSeconds,
+    jti: deps.newId(),
+  })
+  return { token, lifetimeSeconds }
+}

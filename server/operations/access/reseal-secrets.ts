@@ -1,0 +1,118 @@
+// Reseals every stored secret under the first master key, and authenticates every key, so that the others can be removed. Works in
+// chunks, each its own statement, so it can be stopped and repeated at any time while the service runs.
+// HMACs cannot be remade, because their secrets are not stored: they are counted.
+
+import {
+  countForeignDigests,
+  FIRST_ENDPOINT,
+  type ResealedEndpoint,
+  readEndpointsToReseal,
+  readSigningKeysToReseal,
+  replaceSealedEndpoints,
+  replaceSealedSigningKeys,
+  SEALED_ENDPOINT_COLUMNS,
+  type SealedEndpoint,
+} from '../../store/secrets/reseal.ts'
+import type { SealedPlace } from '../../store/secrets/sealing.ts'
+import type { KeyTable } from '../../store/secrets/signing-keys.ts'
+import type { Deps } from '../shared/deps.ts'
+import { authenticateTrusted, privatePlaceOf } from './trusted-keys.ts'
+
+export interface Resealing {
+  endpoints: number
+  /** Those of tokens and those of webhooks. */
+  signingKeys: number
+  /** Keys whose public part was authenticated again, or for the first time. */
+  authenticatedKeys: number
+  /** Keys that nothing authenticates: they stay as they are, and are trusted for nothing. */
+  untrustedKeys: number
+  /** Rows with a secret that opens under no configured key: it is damaged, or its key is missing. */
+  unreadable: number
+  /** Client secrets and operator keys that need another master key until they are used or replaced. */
+  clientSecrets: number
+  operatorKeys: number
+}
+
+type ResealDeps = Pick<Deps, 'pool' | 'sealer'>
+
+const CHUNK = 500
+/** A row that changes during a pass is resealed in the next one. */
+const PASSES_MAX = 5
+
+export async function resealSecrets(
+  deps: ResealDeps,
+  onProgress: (endpoints: number) => void = () => {},
+): Promise<Resealing> {
+  const tokenKeys = await resealSigningKeys(deps, 'signing_keys')
+  const webhookKeys = await resealSigningKeys(deps, 'webhook_keys')
+  const keys = [
+    await authenticateTrusted(deps.pool, deps.sealer, 'signing_keys'),
+    await authenticateTrusted(deps.pool, deps.sealer, 'webhook_keys'),
+  ]
+  let endpoints = 0
+  let unreadable = 0
+  for (let pass = 0; pass < PASSES_MAX; pass++) {
+    const done = await resealEndpoints(deps, (count) => onProgress(endpoints + count))
+    endpoints += done.resealed
+    unreadable = done.unreadable
+    if (done.missed === 0) break
+  }
+  return {
+    endpoints,
+    authenticatedKeys: sumOf(keys, ({ authenticated }) => authenticated),
+    untrustedKeys: sumOf(keys, ({ untrusted }) => untrusted),
+    signingKeys: tokenKeys.resealed + webhookKeys.resealed,
+    unreadable: unreadable + tokenKeys.unreadable + webhookKeys.unreadable,
+    ...(await countForeignDigests(deps.pool, deps.sealer.digestKeyId)),
+  }
+}
+
+async function resealEndpoints(deps: ResealDeps, onProgress: (resealed: number) => void) {
+  const done = { resealed: 0, unreadable: 0, missed: 0 }
+  for (let after = FIRST_ENDPOINT; ; ) {
+    const rows = await readEndpointsToReseal(deps.pool, deps.sealer.sealedPrefix, after, CHUNK)
+    const last = rows.at(-1)
+    if (last === undefined) return done
+    const resealed = rows.flatMap((row) => resealEndpoint(deps, row) ?? [])
+    const replaced = await replaceSealedEndpoints(deps.pool, resealed)
+    done.resealed += replaced
+    done.missed += resealed.length - replaced
+    done.unreadable += rows.length - resealed.length
+    onProgress(done.resealed)
+    after = { clientKey: last.client_key, id: last.id }
+  }
+}
+
+function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpoint | null {
+  const after = { ...before }
+  for (const column of SEALED_ENDPOINT_COLUMNS) {
+    const sealed = before[column]
+    if (sealed === null) continue
+    const resealed = reseal(deps, sealed, { column: `endpoints.${column}`, row: before.id })
+    if (resealed === null) return null
+    after[column] = resealed
+  }
+  return { before, after }
+}
+
+async function resealSigningKeys(deps: ResealDeps, table: KeyTable) {
+  const rows = await readSigningKeysToReseal(deps.pool, table, deps.sealer.sealedPrefix)
+  const keys = rows.flatMap((before) => {
+    const after = reseal(deps, before.private_key, privatePlaceOf(table, before.kid))
+    return after === null ? [] : [{ before, after }]
+  })
+  const resealed = await replaceSealedSigningKeys(deps.pool, table, keys)
+  return { resealed, unreadable: rows.length - keys.length }
+}
+
+function sumOf<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + of(value), 0)
+}
+
+function reseal({ sealer }: ResealDeps, sealed: Buffer, place: SealedPlace): Buffer | null {
+  try {
+    return sealer.seal(sealer.open(sealed, place), place)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,4 @@
+// All of the stories.
+
+import '../../../test/support/full-size.ts'
+import './move-interleavings.test.ts'

@@ -1,0 +1,172 @@
+// Where notices go, the operator's and those of clients: made, moved, given a key, enabled again if it was disabled, or
+// deleted. All processes agree under one lock.
+
+import { hashHref, shardOf } from '../../core/delivery/endpoint.ts'
+import type { Db } from '../../store/connection/db.ts'
+import { markDeleted, replaceKey, saveStatus } from '../../store/endpoints/endpoints.ts'
+import {
+  ensureInternalClient,
+  findInternalClient,
+  findNoticeEndpoint,
+  forgetNoticeEndpoint,
+  insertNoticeEndpoint,
+  moveNoticeEndpoint,
+  type NoticeEndpoint,
+} from '../../store/endpoints/notice-endpoint.ts'
+import { beginCounting } from '../../store/endpoints/notices.ts'
+import { releaseDeliveriesOf } from '../../store/owed/deliveries.ts'
+import {
+  cancelOwedAfter,
+  type EndpointKey,
+  FIRST_OWED,
+  type OwedPosition,
+} from '../../store/removal/deleted-endpoints.ts'
+import type { Deps } from '../shared/deps.ts'
+
+/** The same in every installation, so that an operator does not take it for one of its own clients. */
+const INTERNAL_CLIENT = { id: '00000000-0000-7000-8000-000000000001', name: 'Paybell notices' }
+
+/** Paybell's own client, and the client that the notices are for; null: the operator. */
+interface NoticeOwner {
+  clientKey: number
+  clientId: string | null
+}
+
+interface NoticeAddress {
+  url: string
+  key: string
+  now: Date
+}
+
+export type NoticeLane = Pick<NoticeEndpoint, 'clientKey' | 'id' | 'shard'>
+
+export interface SavedNotices {
+  isNew: boolean
+  /** To be announced to the engine; null when nothing has changed. */
+  changed: NoticeLane | null
+}
+
+/** In a transaction that holds the lock of notices. */
+export async function saveNoticeEndpoint(
+  deps: Deps,
+  db: Db,
+  clientId: string | null,
+  to: NoticeAddress,
+): Promise<SavedNotices> {
+  const clientKey = await ensureInternalClient(db, INTERNAL_CLIENT, to.now)
+  const known = await findNoticeEndpoint(db, clientKey, clientId)
+  return known === null
+    ? { isNew: true, changed: await make(deps, db, { clientKey, clientId }, to) }
+    : { isNew: false, changed: await bringInLine(deps, db, known, to) }
+}
+
+/** Null when there is none. In a transaction that holds the lock of notices. */
+export async function deleteNoticeEndpoint(
+  db: Db,
+  clientId: string | null,
+  now: Date,
+): Promise<NoticeLane | null> {
+  const clientKey = await findInternalClient(db)
+  const known = clientKey === null ? null : await findNoticeEndpoint(db, clientKey, clientId)
+  if (known === null) return null
+  await markDeleted(db, known.clientKey, known.id, now)
+  await cancelNotices(db, { clientKey: known.clientKey, endpointId: known.id }, now)
+  return known
+}
+
+/** All in the transaction of the caller: notices are few. */
+async function cancelNotices(db: Db, endpoint: EndpointKey, now: Date): Promise<void> {
+  let position: OwedPosition | null = FIRST_OWED
+  while (position !== null) {
+    position = await cancelOwedAfter(db, endpoint, position, now, { isWaiting: true })
+  }
+}
+
+/**
+ * A client moves to another cell: so does its address, with its key as it is sealed. One that was there before is
+ * brought in line, or goes. In a transaction of the target that holds the lock of notices.
+ */
+export async function carryNoticeEndpoint(
+  source: Db,
+  target: Db,
+  clientId: string,
+  now: Date,
+): Promise<void> {
+  const left = await findInternalClient(source)
+  const known = left === null ? null : await findNoticeEndpoint(source, left, clientId)
+  const stale = await deleteNoticeEndpoint(target, clientId, now)
+  if (known === null) return
+  const clientKey = await ensureInternalClient(target, INTERNAL_CLIENT, now)
+  if (stale?.id === known.id) await forgetNoticeEndpoint(target, clientKey, known.id)
+  const hrefHash = hashHref(new URL(known.url).href)
+  await insertNoticeEndpoint(target, { ...known, clientKey, hrefHash }, now)
+  await beginCounting(target, now)
+}
+
+async function make(
+  deps: Deps,
+  db: Db,
+  { clientKey, clientId }: NoticeOwner,
+  to: NoticeAddress,
+): Promise<NoticeLane> {
+  const id = deps.newId()
+  const made = { clientKey, id, shard: shardOf(id) }
+  const sealedKey = deps.sealer.seal(Buffer.from(to.key), placeOf(id, 'shared_key'))
+  const hrefHash = hashHref(new URL(to.url).href)
+  await insertNoticeEndpoint(db, { ...made, clientId, url: to.url, hrefHash, sealedKey }, to.now)
+  return made
+}
+
+async function bringInLine(
+  deps: Deps,
+  db: Db,
+  known: NoticeEndpoint,
+  to: NoticeAddress,
+): Promise<NoticeLane | null> {
+  const { clientKey, id } = known
+  const isMoved = known.url !== to.url
+  if (isMoved) {
+    const hrefHash = hashHref(new URL(to.url).href)
+    await moveNoticeEndpoint(db, { clientKey, id, url: to.url, hrefHash }, to.now)
+  }
+  const isRekeyed = await bringKeyInLine(deps, db, known, to)
+  // An operator who restarts Paybell, and a client that gives its address again, wants its notices.
+  const isWoken = known.status !== 'ACTIVE'
+  if (isWoken) {
+    await saveStatus(db, clientKey, id, { status: 'ACTIVE', inactiveSince: null }, to.now)
+    await releaseDeliveriesOf(db, clientKey, id, known.inactiveSince ?? to.now, to.now)
+  }
+  return isMoved || isRekeyed || isWoken ? known : null
+}
+
+/** True when the key has changed: for a day the old one signs too, as for any endpoint. */
+async function bringKeyInLine(
+  deps: Deps,
+  db: Db,
+  { clientKey, id, sealedKey }: NoticeEndpoint,
+  to: { key: string; now: Date },
+): Promise<boolean> {
+  const key = Buffer.from(to.key)
+  const old = openKey(deps, id, sealedKey)
+  if (old?.equals(key)) return false
+  const keys = {
+    sealedKey: deps.sealer.seal(key, placeOf(id, 'shared_key')),
+    sealedPreviousKey: old && deps.sealer.seal(old, placeOf(id, 'previous_key')),
+    previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.current.keyOverlapMs),
+  }
+  await replaceKey(db, clientKey, id, keys, to.now)
+  return true
+}
+
+/** Null when its master key is no longer configured: the setting has the key anyway. */
+function openKey(deps: Deps, id: string, sealed: Buffer): Buffer | null {
+  try {
+    return deps.sealer.open(sealed, placeOf(id, 'shared_key'))
+  } catch {
+    return null
+  }
+}
+
+function placeOf(id: string, column: 'shared_key' | 'previous_key') {
+  return { column: `endpoints.${column}`, row: id }
+}

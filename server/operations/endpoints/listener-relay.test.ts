@@ -1,0 +1,190 @@
+// Two ends of an attempt at a listener, in one process and in two that share a database.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { limitOf } from '../../../test/support/busy-machine.ts'
+import { cloneDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/paybell.ts'
+import type { CallbackRequest } from '../../core/delivery/callback-request.ts'
+import { createPool } from '../../store/connection/db.ts'
+import { ListenerRelay } from './listener-relay.ts'
+
+const database = await cloneDatabase()
+const pool = database.pool
+const clock = { nowMs: Date.now, monotonicMs: () => performance.now() }
+const errors: unknown[] = []
+const LISTENER = { clientKey: 7, listenerId: randomUUID() }
+const TIMEOUT = { kind: 'unreachable', reason: 'timeout' }
+const NEVER = new AbortController().signal
+
+function newRelay(deadlineMs = 5_000, on = pool): ListenerRelay {
+  const relay = new ListenerRelay(
+    { pool: on, clock, newId: randomUUID },
+    { deadlineMs, cautiousMs: () => clock.monotonicMs(), onError: (error) => errors.push(error) },
+  )
+  after(() => relay.stop())
+  return relay
+}
+
+function post(deliveryId: string | null = null): CallbackRequest {
+  return {
+    url: 'listener:x',
+    clientKey: 7,
+    eventId: randomUUID(),
+    kind: 'payment.created',
+    attempt: 3,
+    headers: ['webhook-id', 'never parsed back'],
+    body: [Buffer.from('{"a":'), Buffer.from('1}')],
+    endpointId: LISTENER.listenerId,
+    deliveryId,
+    beginByMs: null,
+  }
+}
+
+function take(relay: ListenerRelay, waitMs: number, signal = NEVER) {
+  return relay.take(LISTENER, waitMs, { signal, onWait: async () => {}, everyMs: 1_000 })
+}
+
+async function countOffers(): Promise<number> {
+  return (await pool.query('select from listener_offers')).rowCount ?? 0
+}
+
+test('an offer is taken once, answered, and gone', async () => {
+  const relay = newRelay()
+  const request = post()
+  const sent = relay.send(request)
+  const [one, other] = await Promise.all([take(relay, 2_000), take(relay, 300)])
+  const offer = one ?? other ?? assert.fail()
+  assert.ok(one === null || other === null)
+  assert.deepEqual(
+    [offer.clientKey, offer.eventId, offer.attempt, offer.deliveryId],
+    [7, request.eventId, 3, null],
+  )
+  assert.equal(Buffer.from(offer.body ?? []).toString(), '{"a":1}')
+  const outcome = { kind: 'answered', status: 418, excerpt: Buffer.from('tea') } as const
+  assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), true)
+  assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), false)
+  assert.deepEqual(await sent, { outcome, durationMs: 1 })
+  assert.equal(await countOffers(), 0)
+})
+
+test('offered in one process, taken and answered in another', async () => {
+  const [owner, asked] = [newRelay(), newRelay()]
+  const waiting = take(asked, 5_000)
+  const sent = owner.send(post(randomUUID()))
+  const offer = (await waiting) ?? assert.fail()
+  const outcome = { kind: 'unreachable', reason: 'tls-error' } as const
+  assert.equal(await asked.answer(offer, { outcome, durationMs: 99_999 }), true)
+  const result = await sent
+  assert.deepEqual(result.outcome, outcome)
+  assert.ok(result.durationMs < limitOf(5_000), 'nobody took longer than it took us')
+  assert.equal(await countOffers(), 0)
+})
+
+test('an offer taken and not answered is a timeout; one that is not taken was no attempt', async () => {
+  const relay = newRelay(300)
+  for (const isTaken of [false, true]) {
+    const startedAtMs = performance.now()
+    const sent = relay.send(post(randomUUID()))
+    sent.catch(() => {})
+    const offer = isTaken ? await take(relay, 250) : null
+    assert.equal(offer !== null, isTaken)
+    if (isTaken) assert.deepEqual((await sent).outcome, TIMEOUT)
+    else await assert.rejects(sent, /no listener has taken it/)
+    assert.ok(performance.now() - startedAtMs < limitOf(2_000))
+    const outcome = { kind: 'answered', status: 200 } as const
+    if (offer) assert.equal(await relay.answer(offer, { outcome, durationMs: 1 }), false)
+  }
+  assert.deepEqual((await relay.send(post())).outcome, TIMEOUT, 'of a test')
+  assert.equal(await take(relay, 0), null)
+  assert.equal(await countOffers(), 0)
+})
+
+test('regression: F3, what a frozen process would offer under a lease that may end is not offered', async () => {
+  const relay = newRelay(300)
+  const late = { ...post(randomUUID()), beginByMs: clock.monotonicMs() }
+  await assert.rejects(relay.send(late), /the lease may end/)
+  assert.equal(await countOffers(), 0)
+})
+
+test('a delivery that is offered again voids what a dead owner had offered', async () => {
+  const deliveryId = randomUUID()
+  const [dead, owner] = [newRelay(1_000), newRelay()]
+  const lost = dead.send(post(deliveryId))
+  await until('it is offered', async () => (await countOffers()) === 1)
+  const sent = owner.send(post(deliveryId))
+  await until('the new one is there alone', async () => {
+    const { rows } = await pool.query(
+      "select deadline_at > now() + interval '2 s' as is_new from listener_offers",
+    )
+    return rows.length === 1 && rows[0].is_new
+  })
+  const offer = (await take(owner, 2_000)) ?? assert.fail()
+  const outcome = { kind: 'answered', status: 200 } as const
+  await owner.answer(offer, { outcome, durationMs: 1 })
+  assert.deepEqual((await sent).outcome, outcome)
+  assert.deepEqual((await lost).outcome, TIMEOUT)
+})
+
+test('a caller that hangs up gives its offer back', async () => {
+  const relay = newRelay()
+  const hangUp = new AbortController()
+  const gone = take(relay, 10_000, hangUp.signal)
+  hangUp.abort()
+  assert.equal(await gone, null)
+  const sent = relay.send(post())
+  const offer = (await take(relay, 2_000)) ?? assert.fail()
+  await relay.giveBack(offer)
+  const again = (await take(relay, 2_000)) ?? assert.fail()
+  assert.equal(again.id, offer.id)
+  const outcome = { kind: 'answered', status: 200 } as const
+  await relay.answer(again, { outcome, durationMs: 1 })
+  await sent
+})
+
+test('a stop waits a little for answers, and then ends all waiting requests', async () => {
+  const relay = newRelay()
+  const sent = relay.send(post())
+  const offer = (await take(relay, 2_000)) ?? assert.fail()
+  const waiting = take(relay, 30_000)
+  const settled = relay.settle(5_000)
+  const outcome = { kind: 'answered', status: 200 } as const
+  await relay.answer(offer, { outcome, durationMs: 1 })
+  await settled
+  assert.deepEqual((await sent).outcome, outcome)
+  assert.equal(await waiting, null)
+})
+
+test('a database that is away is no attempt; a test gets an outcome', async () => {
+  const away = createPool({
+    url: 'postgres://127.0.0.1:1/nowhere',
+    connectionsMax: 1,
+    onIdleError: () => {},
+    applicationName: 'test',
+  })
+  after(() => away.end())
+  const before = errors.length
+  const relay = newRelay(1_000, away)
+  await assert.rejects(relay.send(post(randomUUID())))
+  const result = await relay.send(post())
+  assert.deepEqual(result.outcome, { kind: 'unreachable', reason: 'connect-error' })
+  assert.equal(errors.length, before + 1)
+})
+
+test('regression: requests of one client leave room for those of others', async () => {
+  const relay = newRelay()
+  const ended = new AbortController()
+  const wait = (clientKey: number, listenerId: string) =>
+    relay.take({ clientKey, listenerId }, 60_000, {
+      signal: ended.signal,
+      onWait: async () => {},
+      everyMs: 60_000,
+    })
+  const own = Array.from({ length: 256 }, () => wait(7, randomUUID()))
+  await assert.rejects(wait(7, randomUUID()), { code: 'too-many-requests' })
+  const others = wait(8, randomUUID())
+  ended.abort()
+  assert.deepEqual(new Set(await Promise.all([...own, others])), new Set([null]))
+  assert.equal(await take(relay, 0), null)
+})

@@ -1,4 +1,0 @@
-// All of the stories.
-
-import '../../test/support/full-size.ts'
-import './move-interleavings.test.ts'

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { cloneDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { startTcpProxy } from '../../../test/support/database-proxy.ts'
+import { until } from '../../../test/support/paybell.ts'
+import {
+  type ConsumerLeaseOptions,
+  readConsumerLease,
+  takeConsumerLease,
+} from './consumer-lease.ts'
+
+const TURN = { id: -1, former: -1 }
+const ANOTHER = { id: -2, former: -2 }
+const SPANS = { beatEveryMs: 50, heldMs: 900, silentMs: 1_000 }
+
+let database: TestDatabase
+before(async () => {
+  database = await cloneDatabase()
+})
+
+const take = (options: Partial<ConsumerLeaseOptions> = {}) =>
+  takeConsumerLease({
+    url: database.url,
+    source: 'test',
+    lock: TURN,
+    cautiousMs: () => performance.now(),
+    onLost: () => assert.fail('not lost'),
+    spans: SPANS,
+    ...options,
+  })
+
+test('one has the right at a time, keeps it by its beat, and gives it back', async () => {
+  const held = (await take()) ?? assert.fail()
+  assert.equal(await take(), null)
+  const another = (await take({ lock: ANOTHER, source: 'other' })) ?? assert.fail()
+  await another.release()
+  const began = performance.now()
+  await until('longer than a silence has passed', () => performance.now() - began > SPANS.silentMs)
+  assert.ok(held.isHeld())
+  assert.equal(await take(), null)
+  await held.release()
+  assert.ok(!held.isHeld())
+  const again = (await take()) ?? assert.fail()
+  assert.equal(await readConsumerLease(database.pool, 'test'), again.id)
+  await again.release()
+})
+
+test('one that loses the connection loses the right, and is told once', async () => {
+  let lost = 0
+  const dead = (await take({ onLost: () => lost++ })) ?? assert.fail()
+  await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = 'paybell turn'`,
+  )
+  await until('it is lost', () => lost > 0)
+  assert.ok(!dead.isHeld())
+  const held = await until('another has it', () => take())
+  await held.release()
+  assert.equal(lost, 1)
+})
+
+test('regression: one that is cut off without a word is replaced, and had stopped before by its own clock', async (t) => {
+  const proxy = await startTcpProxy(t, database.url)
+  let lost = 0
+  const cutOff = (await take({ url: proxy.url, onLost: () => lost++ })) ?? assert.fail()
+  proxy.isSilent = true
+  const next = await until('another has it', () => take())
+  assert.ok(!cutOff.isHeld(), 'it had stopped before')
+  assert.equal(await readConsumerLease(database.pool, 'test'), next.id)
+  await until('it is told', () => lost === 1)
+  await cutOff.release()
+  await next.release()
+})
+
+test('regression: one whose clock has run on without a beat no longer counts on its right', async () => {
+  let aheadMs = 0
+  const held = (await take({ cautiousMs: () => performance.now() + aheadMs })) ?? assert.fail()
+  assert.ok(held.isHeld())
+  aheadMs = SPANS.heldMs
+  assert.ok(!held.isHeld(), 'frozen, and awake again: before its next beat is answered')
+  await until('a beat was answered', () => held.isHeld())
+  await held.release()
+})
+
+test('a database that is away is an error, not a right', async () => {
+  await assert.rejects(take({ url: 'postgres://nobody@127.0.0.1:9/none' }))
+})

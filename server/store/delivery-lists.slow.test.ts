@@ -1,4 +1,0 @@
-// More questions at random.
-
-import '../../test/support/full-size.ts'
-import './delivery-lists.test.ts'

@@ -1,0 +1,4 @@
+// More questions at random.
+
+import '../../../test/support/full-size.ts'
+import './delivery-lists.test.ts'

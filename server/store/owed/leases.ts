@@ -1,0 +1,200 @@
+// Leases and the processes that hold them. The times in these tables are for people: nothing here
+// compares them with any clock. A lease is taken when it was released, or when the taker names the mark
+// that it has watched, unchanged, for a whole lease: one renewal in between, and the mark is another.
+
+import type { Pool } from 'pg'
+import type { RenewedLease } from '../../core/delivery/lease.ts'
+import { type Db, inTransaction } from '../connection/db.ts'
+
+export interface ProcessIdentity {
+  id: string
+  host: string
+  version: string
+}
+
+export interface Renewal {
+  /** The database's time. */
+  nowMs: number
+  /** Ours, and ours for longer now. */
+  held: readonly RenewedLease[]
+  /** Leases that others own, by shard, and all other processes, by id, with the mark of each. */
+  others: ReadonlyMap<number, string>
+  processes: ReadonlyMap<string, string>
+  /** How many leases have no owner. */
+  free: number
+}
+
+// Any change of these is a sign of life: a process of the version before raises no beat.
+const LEASE_MARK = `concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))`
+const PROCESS_MARK = `concat_ws('/', p.beat, extract(epoch from p.seen_at))`
+
+// Of the statement, not of the moment: a distributed schema takes no volatile function in an update.
+const LATER = (ms: string) => `statement_timestamp() + ${ms} * interval '1 millisecond'`
+
+interface SeenRow {
+  now_ms: number
+  others: [shard: number, isFree: boolean, mark: string][] | null
+  processes: [id: string, mark: string][] | null
+}
+
+/**
+ * Says "I am alive", renews every lease that is ours, and reads what others show of theirs. However late
+ * it comes: as long as the lease is ours, no other process has sent for the shard. `gone` are processes
+ * whose mark has not changed for long: they are forgotten.
+ */
+export function renewLeases(
+  pool: Pool,
+  process: ProcessIdentity,
+  leaseMs: number,
+  gone: ReadonlyMap<string, string>,
+): Promise<Renewal> {
+  return inTransaction(pool, async (db, commit) => {
+    // One after the other, and on the way together. Our own row comes first: a process that forgets others
+    // passes over rows that are locked, so two of them never wait for each other.
+    const [, held, seen] = await Promise.all([
+      sayAlive(db, process),
+      renewOwn(db, process.id, leaseMs),
+      readOthers(db, process.id),
+      gone.size === 0 ? commit() : forgetProcesses(db, gone),
+    ])
+    const others = seen.others ?? []
+    return {
+      nowMs: seen.now_ms,
+      held,
+      others: new Map(others.flatMap(([shard, isFree, mark]) => (isFree ? [] : [[shard, mark]]))),
+      processes: new Map(seen.processes ?? []),
+      free: others.filter(([, isFree]) => isFree).length,
+    }
+  })
+}
+
+async function sayAlive(db: Db, { id, host, version }: ProcessIdentity): Promise<void> {
+  await db.query({
+    name: 'say-alive',
+    text: `insert into processes (id, host, version, started_at, seen_at)
+           values ($1, $2, $3, clock_timestamp(), clock_timestamp())
+           on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1`,
+    values: [id, host, version],
+  })
+}
+
+async function forgetProcesses(db: Db, gone: ReadonlyMap<string, string>): Promise<void> {
+  const { rows } = await db.query<{ id: string }>({
+    text: `select p.id from processes p
+           join unnest($1::uuid[], $2::text[]) as g (id, mark)
+             on g.id = p.id and g.mark = ${PROCESS_MARK}
+           for update of p skip locked`,
+    values: [[...gone.keys()], [...gone.values()]],
+  })
+  await db.query('delete from processes where id = any($1)', [rows.map(({ id }) => id)])
+}
+
+async function renewOwn(db: Db, owner: string, leaseMs: number): Promise<readonly RenewedLease[]> {
+  const { rows } = await db.query<RenewedLease>({
+    name: 'renew-leases',
+    text: `update leases set expires_at = ${LATER('$2')}, beat = beat + 1
+           where owner = $1 returning shard, epoch, beat`,
+    values: [owner, leaseMs],
+  })
+  return rows
+}
+
+async function readOthers(db: Db, owner: string): Promise<SeenRow> {
+  const { rows } = await db.query<SeenRow>({
+    name: 'read-other-leases',
+    text: `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+             (select json_agg(json_build_array(l.shard, l.owner is null, ${LEASE_MARK}))
+               from leases l where l.owner is distinct from $1) as others,
+             (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))
+               from processes p where p.id <> $1) as processes`,
+    values: [owner],
+  })
+  return rows[0] as SeenRow
+}
+
+/**
+ * Takes up to `wanted` shards that have no owner, or whose lease still has the mark that we have watched
+ * for a whole lease. The epoch rises: an old owner records nothing more.
+ */
+export async function takeLeases(
+  db: Db,
+  processId: string,
+  wanted: number,
+  leaseMs: number,
+  silent: ReadonlyMap<number, string>,
+): Promise<readonly RenewedLease[]> {
+  const { rows } = await db.query<RenewedLease>({
+    name: 'take-leases',
+    text: `update leases set owner = $1, epoch = epoch + 1, beat = beat + 1,
+             expires_at = ${LATER('$3')}
+           where shard in (
+             select l.shard from leases l
+             where l.owner is null or (l.shard, ${LEASE_MARK}) in (
+               select * from unnest($4::smallint[], $5::text[]))
+             order by l.shard limit $2 for update of l skip locked)
+           returning shard, epoch, beat`,
+    values: [processId, wanted, leaseMs, [...silent.keys()], [...silent.values()]],
+  })
+  return rows
+}
+
+/**
+ * Gives these up, if they are still as they were when we last renewed them. A release that is held up,
+ * and comes after a later renewal, must not free a lease that we have begun to count on again.
+ */
+export async function releaseLeases(
+  db: Db,
+  processId: string,
+  leases: readonly RenewedLease[],
+): Promise<void> {
+  await db.query({
+    name: 'release-leases',
+    text: `update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+           where owner = $1 and (shard, epoch, beat) in (
+             select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]))`,
+    values: [
+      processId,
+      leases.map(({ shard }) => shard),
+      leases.map(({ epoch }) => epoch),
+      leases.map(({ beat }) => beat),
+    ],
+  })
+}
+
+/**
+ * A process stops: all that is its own is free, but for the shards that it still has to record for, and
+ * it is no longer counted when shards are shared out. Both at once, or others would share out what is
+ * free as if it were still there.
+ */
+export async function leaveProcesses(
+  db: Db,
+  processId: string,
+  busy: readonly number[],
+): Promise<void> {
+  await db.query(
+    `with gone as (delete from processes where id = $1)
+     update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+     where owner = $1 and shard <> all($2::smallint[])`,
+    [processId, busy],
+  )
+}
+
+/**
+ * Frees every shard at once. Only for a process that knows that it is alone on this database: the
+ * sandbox, which has just started the server itself.
+ */
+export async function freeAllLeases(db: Db): Promise<void> {
+  await db.query(
+    `update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
+     where owner is not null`,
+  )
+  await db.query('delete from processes')
+}
+
+/** What time it is by the database, in milliseconds. */
+export async function readDatabaseTimeMs(db: Db): Promise<number> {
+  const { rows } = await db.query<{ now_ms: number }>(
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms',
+  )
+  return rows[0]?.now_ms as number
+}

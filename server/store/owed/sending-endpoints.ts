@@ -1,0 +1,136 @@
+// Endpoints as the engine needs them to send: where to, with which keys and which extra header.
+// Secrets are opened here; one that does not open is a value, so that others go on.
+
+import { DEFAULT_SETTINGS, type EndpointSettings } from '../../core/delivery/endpoint-settings.ts'
+import type { SigningKeys } from '../../core/signatures/callback-headers.ts'
+import { toSigningKey } from '../../core/signatures/signature.ts'
+import type { Db } from '../connection/db.ts'
+import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from '../endpoints/settings-columns.ts'
+import type { Sealer } from '../secrets/sealing.ts'
+import { hideLength } from '../sql/planner.ts'
+import type { LaneKey } from './parked.ts'
+
+export interface SendingEndpoint {
+  clientKey: number
+  id: string
+  shard: number
+  url: string
+  isActive: boolean
+  /** With the defaults where none were given. */
+  settings: EndpointSettings
+  /** Null when a stored secret does not open: attempts fail with a code, on schedule. */
+  secrets: { keys: SigningKeys; extraHeader: readonly [string, string] | null } | null
+}
+
+interface EndpointRow extends SettingsRow {
+  client_key: number
+  id: string
+  shard: number
+  url: string
+  status: string
+  deleted_at: Date | null
+  shared_key: Buffer
+  previous_key: Buffer | null
+  previous_key_until: Date | null
+  header_name: string | null
+  header_value: Buffer | null
+}
+
+const COLUMNS = `client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
+  previous_key_until, header_name, header_value, ${SETTINGS_COLUMNS}`
+
+export async function readSendingEndpoints(
+  db: Db,
+  sealer: Sealer,
+  keys: readonly { clientKey: number; endpointId: string }[],
+): Promise<readonly SendingEndpoint[]> {
+  const { rows } = await db.query<EndpointRow>({
+    name: 'read-sending-endpoints',
+    text: `select e.* from (
+             select distinct client_key, id
+             from unnest(${hideLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)) as k
+           cross join lateral (
+             select ${COLUMNS} from endpoints e
+             where e.client_key = k.client_key and e.id = k.id limit 1) as e`,
+    values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
+  })
+  return rows.map((row) => toSending(row, sealer))
+}
+
+export interface ChangedLane extends LaneKey {
+  /** When the endpoint was last said to be mended: a retry, a resumption, a test that was answered 200. 0: never. */
+  retriedAtMs?: number
+}
+
+export interface ChangedEndpoint extends ChangedLane {
+  retriedAtMs: number
+  changedAtMs: number
+}
+
+/** What changed since `sinceMs`, for engines that missed the wake-up; a page, in order of the ids. */
+export async function readChangedEndpoints(
+  db: Db,
+  sinceMs: number,
+  afterId: string,
+  limit: number,
+): Promise<readonly ChangedEndpoint[]> {
+  const { rows } = await db.query<{
+    client_key: number
+    id: string
+    shard: number
+    changed_at: Date
+    retried_at: Date | null
+  }>({
+    name: 'read-changed-endpoints',
+    // Deliveries that were taken away, or made due, count too. One row for each endpoint, with the later of the two.
+    text: `select client_key, id, shard, retried_at,
+             greatest(changed_at, deliveries_changed_at) as changed_at
+           from endpoints where changed_at > $1 and id > $2
+           union
+           select client_key, id, shard, retried_at, greatest(changed_at, deliveries_changed_at)
+           from endpoints where deliveries_changed_at > $1 and id > $2
+           order by id limit $3`,
+    values: [new Date(sinceMs), afterId, limit],
+  })
+  return rows.map((row) => ({
+    clientKey: row.client_key,
+    endpointId: row.id,
+    shard: row.shard,
+    retriedAtMs: row.retried_at?.getTime() ?? 0,
+    changedAtMs: row.changed_at.getTime(),
+  }))
+}
+
+function toSending(row: EndpointRow, sealer: Sealer): SendingEndpoint {
+  return {
+    clientKey: row.client_key,
+    id: row.id,
+    shard: row.shard,
+    url: row.url,
+    isActive: row.status === 'ACTIVE' && row.deleted_at === null,
+    settings: toSettings(row) ?? DEFAULT_SETTINGS,
+    secrets: openSecrets(row, sealer),
+  }
+}
+
+function openSecrets(row: EndpointRow, sealer: Sealer): SendingEndpoint['secrets'] {
+  const open = (column: string, sealed: Buffer) =>
+    sealer.open(sealed, { column: `endpoints.${column}`, row: row.id })
+  try {
+    const current = toSigningKey(open('shared_key', row.shared_key))
+    const previous =
+      row.previous_key && row.previous_key_until
+        ? {
+            key: toSigningKey(open('previous_key', row.previous_key)),
+            untilMs: row.previous_key_until.getTime(),
+          }
+        : null
+    const extraHeader =
+      row.header_name !== null && row.header_value !== null
+        ? ([row.header_name, open('header_value', row.header_value).toString('utf8')] as const)
+        : null
+    return { keys: { current, previous }, extraHeader }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,54 @@
+// The accounts table. An account belongs to one client for ever, so what is found here stays true.
+
+import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbered-pages.ts'
+import type { Db } from '../connection/db.ts'
+
+export interface Account {
+  id: string
+  name: string
+}
+
+export async function insertAccount(
+  db: Db,
+  clientKey: number,
+  account: Account,
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: 'insert into accounts (client_key, id, name, created_at) values ($1, $2, $3, $4)',
+    values: [clientKey, account.id, account.name, now],
+  })
+}
+
+/** Whose these accounts are. Ids that no account has are not in the map; its keys are in lower case. */
+export async function findClientsOfAccounts(
+  db: Db,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ id: string; client_key: number }>({
+    name: 'find-clients-of-accounts',
+    text: 'select id, client_key from accounts where id = any($1::uuid[])',
+    values: [accountIds],
+  })
+  return new Map(rows.map((row) => [row.id, row.client_key]))
+}
+
+export async function listAccounts(
+  db: Db,
+  clientKey: number,
+  page: PageRequest,
+): Promise<Page<Account>> {
+  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
+  const { rows } = await db.query<{ total: number; id: string | null; name: string }>({
+    text: `select all_of_them.total, shown.id, shown.name
+           from (select count(*) as total from accounts where client_key = $1) as all_of_them
+           left join lateral (
+             select id, name, created_at from accounts where client_key = $1
+             order by created_at, id limit $2 offset $3
+           ) as shown on true
+           order by shown.created_at, shown.id`,
+    values: [clientKey, page.size, pageOffset(page)],
+  })
+  const items = rows.flatMap((row) => (row.id === null ? [] : [{ id: row.id, name: row.name }]))
+  return { ...page, items, total: rows[0]?.total ?? 0 }
+}

@@ -1,0 +1,167 @@
+// The console_sessions table and those of one-time links: digests only. What a session may do is read together
+// with the credential that it stands for, so a revoked key or a disabled client ends it.
+
+import type { Role } from '../../core/plain/operator.ts'
+import type { Db } from '../connection/db.ts'
+import type { KeyDigest } from './operator-keys.ts'
+
+/** The credential that a session stands for. */
+export type SessionHolder =
+  | { kind: 'first-key'; key: KeyDigest }
+  | { kind: 'operator-key'; keyId: string }
+  /** Without a secret, a link has opened it. */
+  | { kind: 'client'; clientKey: number; secretId: string | null }
+
+/** A session whose credential is still good; of the first key, only its owner can tell. */
+export type LiveSession = { id: string; expiresAt: Date } & (
+  | { kind: 'first-key'; key: KeyDigest }
+  | { kind: 'operator-key'; name: string; role: Role }
+  | { kind: 'client'; clientKey: number; clientId: string; clientName: string }
+)
+
+/** So many can be signed in with one credential; one more signs the earliest one out. */
+const SESSIONS_PER_HOLDER_MAX = 50
+
+export async function insertSession(
+  db: Db,
+  session: { id: string; digest: Buffer; holder: SessionHolder; expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  const { id, digest, holder, expiresAt } = session
+  await db.query({
+    text: `insert into console_sessions (digest, id, first_key_digest, first_key_master_key_id,
+             operator_key_id, client_key, client_secret_id, created_at, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      digest,
+      id,
+      holder.kind === 'first-key' ? holder.key.digest : null,
+      holder.kind === 'first-key' ? holder.key.masterKeyId : null,
+      holder.kind === 'operator-key' ? holder.keyId : null,
+      holder.kind === 'client' ? holder.clientKey : null,
+      holder.kind === 'client' ? holder.secretId : null,
+      now,
+      expiresAt,
+    ],
+  })
+  await db.query('delete from console_sessions where expires_at <= $1', [now])
+  await deleteSurplus(db, holder)
+}
+
+async function deleteSurplus(db: Db, holder: SessionHolder): Promise<void> {
+  const [condition, values] =
+    holder.kind === 'first-key'
+      ? ['first_key_digest is not null', []]
+      : holder.kind === 'operator-key'
+        ? ['operator_key_id = $1', [holder.keyId]]
+        : ['client_key = $1', [holder.clientKey]]
+  await db.query({
+    text: `delete from console_sessions where digest in (
+             select digest from console_sessions where ${condition}
+             order by created_at desc offset ${SESSIONS_PER_HOLDER_MAX})`,
+    values,
+  })
+}
+
+interface SessionRow {
+  id: string
+  expires_at: Date
+  first_key_digest: Buffer | null
+  first_key_master_key_id: string | null
+  key_name: string | null
+  key_role: Role | null
+  client_key: number | null
+  client_id: string | null
+  client_name: string | null
+}
+
+/** Null when there is none, it is over, or its key, secret or client is no longer good. */
+export async function findSession(db: Db, digest: Buffer, now: Date): Promise<LiveSession | null> {
+  const { rows } = await db.query<SessionRow>({
+    name: 'find-console-session',
+    text: `select s.id, s.expires_at, s.first_key_digest, s.first_key_master_key_id,
+             k.name as key_name, k.role as key_role,
+             c.client_key, c.id as client_id, c.name as client_name
+           from console_sessions s
+           left join operator_keys k on k.id = s.operator_key_id and k.revoked_at is null
+           left join client_secrets cs
+             on cs.client_key = s.client_key and cs.id = s.client_secret_id
+           left join clients c on c.client_key = s.client_key and c.status = 'ACTIVE'
+             and (s.client_secret_id is null or cs.id is not null)
+           where s.digest = $1 and s.expires_at > $2`,
+    values: [digest, now],
+  })
+  const [row] = rows
+  return row === undefined ? null : toSession(row)
+}
+
+function toSession(row: SessionRow): LiveSession | null {
+  const session = { id: row.id, expiresAt: row.expires_at }
+  if (row.first_key_digest !== null && row.first_key_master_key_id !== null) {
+    const key = { digest: row.first_key_digest, masterKeyId: row.first_key_master_key_id }
+    return { ...session, kind: 'first-key', key }
+  }
+  if (row.key_name !== null && row.key_role !== null) {
+    return { ...session, kind: 'operator-key', name: row.key_name, role: row.key_role }
+  }
+  if (row.client_key !== null && row.client_id !== null && row.client_name !== null) {
+    return {
+      ...session,
+      kind: 'client',
+      clientKey: row.client_key,
+      clientId: row.client_id,
+      clientName: row.client_name,
+    }
+  }
+  return null
+}
+
+export async function deleteSession(db: Db, digest: Buffer): Promise<void> {
+  await db.query('delete from console_sessions where digest = $1', [digest])
+}
+
+export async function insertLink(db: Db, digest: Buffer, expiresAt: Date): Promise<void> {
+  await db.query('insert into console_links (digest, expires_at) values ($1, $2)', [
+    digest,
+    expiresAt,
+  ])
+}
+
+/** True for the first caller, in time. Others find nothing. */
+export async function takeLink(db: Db, digest: Buffer, now: Date): Promise<boolean> {
+  const { rows } = await db.query<{ expires_at: Date }>({
+    text: 'delete from console_links where digest = $1 returning expires_at',
+    values: [digest],
+  })
+  return rows[0] !== undefined && rows[0].expires_at > now
+}
+
+export async function insertClientLink(
+  db: Db,
+  link: { digest: Buffer; clientKey: number; expiresAt: Date },
+): Promise<void> {
+  await db.query({
+    text: `insert into client_console_links (digest, client_key, expires_at) values ($1, $2, $3)`,
+    values: [link.digest, link.clientKey, link.expiresAt],
+  })
+}
+
+/** Whose link it is, for the first caller, in time. Others find nothing. */
+export async function takeClientLink(db: Db, digest: Buffer, now: Date): Promise<number | null> {
+  const { rows } = await db.query<{ client_key: number; expires_at: Date }>({
+    text: `delete from client_console_links where digest = $1 returning client_key, expires_at`,
+    values: [digest],
+  })
+  const [link] = rows
+  return link !== undefined && link.expires_at > now ? link.client_key : null
+}
+
+export async function deleteOldClientLinks(db: Db, now: Date): Promise<void> {
+  await db.query('delete from client_console_links where expires_at <= $1', [now])
+}
+
+/** Links that were not followed in time. */
+export async function deleteOldLinks(db: Db, now: Date): Promise<void> {
+  // A handful at most: a sandbox makes one at each start.
+  await db.query('delete from console_links where expires_at <= $1', [now])
+}

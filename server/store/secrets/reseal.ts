@@ -1,0 +1,128 @@
+// Sealed secrets that are still under another key than the one that writes: read in the order of
+// their keys, a chunk at a time, and replaced only where they are unchanged.
+
+import { NIL_UUID } from '../../core/plain/uuid.ts'
+import type { Db } from '../connection/db.ts'
+import { bytesColumn, plainColumn } from '../sql/columns.ts'
+import type { KeyTable } from './signing-keys.ts'
+
+export const SEALED_ENDPOINT_COLUMNS = ['shared_key', 'previous_key', 'header_value'] as const
+export type SealedEndpointColumn = (typeof SEALED_ENDPOINT_COLUMNS)[number]
+
+export type SealedEndpoint = Record<SealedEndpointColumn, Buffer | null> & {
+  client_key: number
+  id: string
+}
+
+export interface EndpointCursor {
+  clientKey: number
+  id: string
+}
+
+export const FIRST_ENDPOINT: EndpointCursor = { clientKey: 0, id: NIL_UUID }
+
+/** A sealed text begins with its form and the id of its master key (store/secrets/sealing). */
+const isForeign = (column: string) =>
+  `(${column} is not null and substring(${column} from 1 for 5) <> $1::bytea)`
+
+export async function readEndpointsToReseal(
+  db: Db,
+  sealedPrefix: Buffer,
+  after: EndpointCursor,
+  limit: number,
+): Promise<readonly SealedEndpoint[]> {
+  const { rows } = await db.query<SealedEndpoint>({
+    name: 'read-endpoints-to-reseal',
+    text: `select client_key, id, shared_key, previous_key, header_value from endpoints
+           where (client_key, id) > ($2, $3)
+             and (${SEALED_ENDPOINT_COLUMNS.map(isForeign).join(' or ')})
+           order by client_key, id limit $4`,
+    values: [sealedPrefix, after.clientKey, after.id, limit],
+  })
+  return rows
+}
+
+export interface ResealedEndpoint {
+  before: SealedEndpoint
+  after: SealedEndpoint
+}
+
+/** Returns how many were replaced. Not a change that engines have to hear of: the keys are the same. */
+export async function replaceSealedEndpoints(
+  db: Db,
+  rows: readonly ResealedEndpoint[],
+): Promise<number> {
+  if (rows.length === 0) return 0
+  const { rowCount } = await db.query({
+    name: 'replace-sealed-endpoints',
+    text: `update endpoints e set shared_key = g.shared_key, previous_key = g.previous_key,
+             header_value = g.header_value
+           from unnest($1::int[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[],
+               $7::bytea[], $8::bytea[])
+             as g (client_key, id, shared_key, previous_key, header_value, old_shared_key,
+               old_previous_key, old_header_value)
+           where e.client_key = g.client_key and e.id = g.id and e.shared_key = g.old_shared_key
+             and e.previous_key is not distinct from g.old_previous_key
+             and e.header_value is not distinct from g.old_header_value`,
+    values: [
+      plainColumn(rows, ({ before }) => before.client_key),
+      plainColumn(rows, ({ before }) => before.id),
+      ...SEALED_ENDPOINT_COLUMNS.map((column) => bytesColumn(rows, ({ after }) => after[column])),
+      ...SEALED_ENDPOINT_COLUMNS.map((column) => bytesColumn(rows, ({ before }) => before[column])),
+    ],
+  })
+  return rowCount ?? 0
+}
+
+export interface SealedSigningKey {
+  kid: string
+  private_key: Buffer
+}
+
+export async function readSigningKeysToReseal(
+  db: Db,
+  table: KeyTable,
+  sealedPrefix: Buffer,
+): Promise<readonly SealedSigningKey[]> {
+  const { rows } = await db.query<SealedSigningKey>({
+    text: `select kid, private_key from ${table} where ${isForeign('private_key')} order by kid`,
+    values: [sealedPrefix],
+  })
+  return rows
+}
+
+/** `keys` come with what they were; returns how many were replaced. */
+export async function replaceSealedSigningKeys(
+  db: Db,
+  table: KeyTable,
+  keys: readonly { before: SealedSigningKey; after: Buffer }[],
+): Promise<number> {
+  if (keys.length === 0) return 0
+  const { rowCount } = await db.query({
+    text: `update ${table} k set private_key = g.private_key
+           from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
+           where k.kid = g.kid and k.private_key = g.old_private_key`,
+    values: [
+      keys.map(({ before }) => before.kid),
+      bytesColumn(keys, ({ after }) => after),
+      bytesColumn(keys, ({ before }) => before.private_key),
+    ],
+  })
+  return rowCount ?? 0
+}
+
+/** What is kept only as an HMAC under another key than the one that writes. */
+export async function countForeignDigests(
+  db: Db,
+  digestKeyId: string,
+): Promise<{ clientSecrets: number; operatorKeys: number }> {
+  const { rows } = await db.query<{ client_secrets: number; operator_keys: number }>({
+    text: `select
+             (select count(*)::int from client_secrets where master_key_id <> $1) as client_secrets,
+             (select count(*)::int from operator_keys
+              where master_key_id <> $1 and revoked_at is null) as operator_keys`,
+    values: [digestKeyId],
+  })
+  const row = rows[0] as (typeof rows)[number]
+  return { clientSecrets: row.client_secrets, operatorKeys: row.operator_keys }
+}
