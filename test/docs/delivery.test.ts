@@ -161,7 +161,7 @@ function codesIn(file: string, type: string): string[] {
 
 test('every reason to refuse an address is in the table', () => {
   const shown = table('| Code | What is wrong |').map(([code]) => code)
-  const codes = codesIn('callback-url.ts', 'CallbackUrlCode')
+  const codes = codesIn('network/callback-url.ts', 'CallbackUrlCode')
   assert.deepEqual(
     shown,
     codes.map((code) => `\`${code}\``),
@@ -172,9 +172,9 @@ test('every outcome of an attempt is in the table', () => {
   const shown = table('| Outcome | Meaning |').map(([code]) => code)
   const codes = [
     'answered',
-    ...codesIn('delivery.ts', 'UnreachableReason'),
+    ...codesIn('delivery/delivery.ts', 'UnreachableReason'),
     'blocked-address',
-    ...codesIn('delivery.ts', 'UnsendableReason'),
+    ...codesIn('delivery/delivery.ts', 'UnsendableReason'),
   ]
   assert.deepEqual(
     shown,

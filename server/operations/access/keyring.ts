@@ -1,7 +1,7 @@
 // Keys that sign and verify, those of access tokens or those of webhooks, as one process holds them. They live
 // in the database, so that all processes agree: the first one to start makes the first key, under a lock. A key
 // is only found by its id in this memory; nothing in a token can point elsewhere. Of the rows there, only those
-// count that are the service's own (parts/trusted-keys).
+// count that are the service's own (trusted-keys.ts).
 
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { DAY_MS } from '../../core/delivery/backoff.ts'

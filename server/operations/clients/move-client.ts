@@ -47,7 +47,7 @@ export interface MoveOptions extends EndUrls {
   toAddress: string
   /** Until no attempt that began before can be under way: a lease of the engine. */
   drainMs: number
-  /** Until all processes have read the state (parts/move-checks.ts). */
+  /** Until all processes have read the state (access/move-checks.ts). */
   knownMs?: number
   onStep?: (step: string) => void
 }

@@ -22,7 +22,7 @@ export interface Deps {
   sealer: Sealer
   /** The service's own keys, which sign callbacks and what it states (operations/access/webhook-keys). */
   webhookKeys: ServiceKeys
-  /** The keys of a table that are not the service's own, when they are others than before (parts/trusted-keys). */
+  /** The keys of a table that are not the service's own, when they are others than before (access/trusted-keys). */
   onUntrustedKeys?(table: KeyTable, kids: readonly string[]): void
   /** Kept hours of an endpoint's statements that no holder of the master key has written; they are counted again. */
   onForgedHours?(endpointId: string, count: number): void
