@@ -10,8 +10,6 @@ export interface Group {
   /** Files that compute and files that wait share the machine. What must be alone comes last, a file at a time;
    *  what is slow is run only by its name. */
   when: 'computing' | 'waiting' | 'alone' | 'slow'
-  /** Its files talk to real servers over real sockets, so that a machine that is slow for a moment can fail one. */
-  hasSecondTry?: true
 }
 
 /** The first judges how late things are, in spans that are a tenth of the usual. In the second a dead letter did not
@@ -43,7 +41,6 @@ export const GROUPS = {
     about: 'the interface',
     patterns: ['server/http/**/*.test.ts'],
     when: 'computing',
-    hasSecondTry: true,
   },
   database: {
     about: 'SQL, and what stands on it',
@@ -52,13 +49,11 @@ export const GROUPS = {
       'test/{conformance,console,deploy,plans}/**/*.test.ts',
     ],
     when: 'computing',
-    hasSecondTry: true,
   },
   waiting: {
     about: 'the whole service, which mostly waits',
     patterns: ['test/{e2e,docs,browser,chaos}/**/*.test.ts'],
     when: 'waiting',
-    hasSecondTry: true,
   },
   chaos: {
     about: 'real processes, killed and stopped at random, and a broker, with nothing beside them',

@@ -1,14 +1,13 @@
 // npm test. Test files run in a few processes, on one PostgreSQL with a migrated template: those that compute
 // and those that wait side by side, then those that must be alone. `node test/run.ts [group …]` runs some of
-// them. A file that fails does not keep the others from running. Where few files of the groups that use real
-// servers have failed beside the others, each is run once more, alone: what passes then is reported as unsteady,
-// in full, and does not fail the run. A dot is a test that passed; failures are printed in full at the end.
+// them. A file that fails does not keep the others from running. Where few have failed, each is run once more, alone:
+// what passes then is reported as unsteady, in full, and does not fail the run. A dot is a test that passed; failures
+// are printed in full at the end.
 
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
 import { filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
 import { emptyOutcome, type FileOutcome, noteResult, tell } from './outcomes.ts'
-import { limitOf } from './support/busy-machine.ts'
 import { keepCompiled } from './support/compile-cache.ts'
 import { makeCluster } from './support/made-cluster.ts'
 import { makeScratch } from './support/scratch.ts'
@@ -16,12 +15,11 @@ import { makeTemplate, startTestServer } from './support/test-server.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 /** How long no test may end before its process is ended. */
-const TEST_MS_MAX = 120_000
+const TEST_MS_MAX = 300_000
 const SLOW_TEST_MS_MAX = 1_800_000
 
-/** More files than this do not fail because the machine was slow for a moment; where programs queue for its processors,
- *  as many times more. */
-const SECOND_TRIES_MAX = 3
+/** More files than this do not fail because the machine was slow for a moment. */
+const SECOND_TRIES_MAX = 12
 
 /** Files that wait leave the processors to those that compute. On two cores more of them take no less time: the run is
  *  bound by what it computes, and connections that wait in a long queue time out. */
@@ -46,9 +44,9 @@ const outcomes: FileOutcome[] = []
 try {
   await setUp()
   await runSideBySide()
+  for (const next of filesWhen('alone')) await runAlone(next)
+  for (const next of filesWhen('slow')) await runAlone(next)
   await tryAgain()
-  for (const next of filesWhen('alone')) await runAlone(next, TEST_MS_MAX)
-  for (const next of filesWhen('slow')) await runAlone(next, SLOW_TEST_MS_MAX)
 } finally {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
@@ -120,25 +118,24 @@ async function work(take: () => NamedFile | undefined): Promise<void> {
   let last: FileOutcome | undefined
   for (let next = take(); next && !ended.signal.aborted; next = take()) {
     if (!worker || worker.hasEnded) worker = startWorker()
-    last = await runFile(worker, next, TEST_MS_MAX)
+    last = await runFile(worker, next)
   }
   if (worker && last) await endWorker(worker, last)
 }
 
-async function runAlone(next: NamedFile, testMsMax: number): Promise<FileOutcome | undefined> {
+async function runAlone(next: NamedFile): Promise<FileOutcome | undefined> {
   if (ended.signal.aborted) return undefined
   const worker = startWorker()
-  const outcome = await runFile(worker, next, testMsMax)
+  const outcome = await runFile(worker, next)
   await endWorker(worker, outcome)
   return outcome
 }
 
 async function tryAgain(): Promise<void> {
   const failed = outcomes.filter(({ failures }) => failures.length > 0)
-  const late = failed.filter(({ name }) => (GROUPS[name] as Group).hasSecondTry)
-  if (late.length > limitOf(SECOND_TRIES_MAX)) return
-  for (const first of late) {
-    const second = await runAlone(first, TEST_MS_MAX)
+  if (failed.length > SECOND_TRIES_MAX) return
+  for (const first of failed) {
+    const second = await runAlone(first)
     if (!second || second.failures.length > 0) continue
     second.unsteady = first.failures
     outcomes.splice(outcomes.indexOf(first), 1)
@@ -151,11 +148,8 @@ function startWorker(): WorkerProcess {
   return worker
 }
 
-async function runFile(
-  worker: WorkerProcess,
-  { name, file }: NamedFile,
-  testMsMax: number,
-): Promise<FileOutcome> {
+async function runFile(worker: WorkerProcess, { name, file }: NamedFile): Promise<FileOutcome> {
+  const testMsMax = whenOf(name) === 'slow' ? SLOW_TEST_MS_MAX : TEST_MS_MAX
   const outcome = emptyOutcome(name, file)
   outcomes.push(outcome)
   const begunAt = performance.now()
