@@ -497,6 +497,11 @@ create table jobs (
 CREATE INDEX jobs_finished ON jobs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX jobs_running ON jobs USING btree (id) WHERE (state = 'RUNNING'::text);
 
+create table late_days (
+  day date not null,
+  constraint late_days_pkey PRIMARY KEY (day)
+);
+
 create table leases (
   shard smallint not null,
   epoch bigint not null default 0,

@@ -12,7 +12,7 @@ import { deleteOldDocumentLinks } from '../store/payments/document-links.ts'
 import { deleteOldEventTraces } from '../store/payments/event-traces.ts'
 import { deleteOldMarks, markFeed } from '../store/proofs/feed-marks.ts'
 import { deleteOldStatementHours } from '../store/proofs/statement-hours.ts'
-import { vacuumClosedDays } from '../store/removal/closed-days.ts'
+import { vacuumClosedDays, watchClosedDays } from '../store/removal/closed-days.ts'
 import {
   type DocumentPosition,
   deleteOldHours,
@@ -89,11 +89,12 @@ function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
     {
       name: 'closed-days',
       async work() {
+        const unwatched = await watchClosedDays(pool, now())
+        if (unwatched.length > 0) logger.warn({ left: unwatched }, 'history.not-watched')
         const { vacuumed, left } = await vacuumClosedDays(pool, now())
         if (vacuumed.length > 0) logger.info({ vacuumed }, 'history.vacuumed')
-        if (left.length === 0) return 'done'
-        logger.warn({ left }, 'history.not-vacuumed')
-        return 'left'
+        if (left.length > 0) logger.warn({ left }, 'history.not-vacuumed')
+        return left.length + unwatched.length === 0 ? 'done' : 'left'
       },
     },
     {

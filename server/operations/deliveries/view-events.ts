@@ -55,7 +55,7 @@ export async function viewEvents(
       if (accountId !== null && event.accountId !== accountId) continue
       items.push(event)
       // The rest is read again by the next request.
-      if (items.length === limit) return toPage(caller, items, seen(event))
+      if (items.length === limit) return toPage(caller, items, seen(event, cursor))
     }
     const last = read.events.at(-1)
     const isAtEnd = read.events.length < wanted
@@ -64,7 +64,7 @@ export async function viewEvents(
     // seen.
     const position = last ?? cursor ?? FEED_START
     const seenUntilMs = Math.floor(Math.min(lookedAtMs, read.heldSinceMs ?? lookedAtMs))
-    cursor = isAtEnd ? { ...positionOf(position), seenUntilMs } : seen(position)
+    cursor = isAtEnd ? { ...positionOf(position), seenUntilMs } : seen(position, cursor)
     if (isAtEnd || deps.clock.monotonicMs() - startedAtMs > SEARCH_MS) {
       return toPage(caller, items, cursor)
     }
@@ -79,9 +79,10 @@ function positionOf({ position, sequence, id }: FeedPosition): FeedPosition {
   return { position, sequence, id }
 }
 
-/** A cursor at this event, whose id says when it was written. */
-function seen(event: FeedPosition): FeedCursor {
-  return { ...positionOf(event), seenUntilMs: uuidTimeMs(event.id) }
+/** A cursor at this event, whose id says when it was written; one that came late is older than what was seen before. */
+function seen(event: FeedPosition, before: FeedCursor | null): FeedCursor {
+  const seenUntilMs = Math.max(uuidTimeMs(event.id), before?.seenUntilMs ?? 0)
+  return { ...positionOf(event), seenUntilMs }
 }
 
 /** Continuing with the oldest event left would hide that some are missing. */

@@ -4,6 +4,7 @@ import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { cloneDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/paybell.ts'
 import { storeClient } from '../../../test/support/stored-deliveries.ts'
 import { FEED_START, type FeedPosition } from '../../core/asking/feed-cursor.ts'
 import { DAY_MS } from '../../core/delivery/backoff.ts'
@@ -11,7 +12,10 @@ import { UuidMaker, uuidTimeMs } from '../../core/plain/uuid.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
 import { saveEventsAndFanOut } from '../payments/accept.ts'
 import { lockPayments } from '../payments/payments.ts'
+import { watchClosedDays } from '../removal/closed-days.ts'
+import { dropOldHistory } from '../removal/retention.ts'
 import { carryFeedOver } from '../schema/feed-origin.ts'
+import { ensurePartitions } from '../schema/partitions.ts'
 import { type FeedEvent, readFeed } from './feed.ts'
 
 const ids = new UuidMaker(() => Date.now(), randomBytes)
@@ -311,4 +315,82 @@ test('a reader finds events that were made hours before it looked last and commi
     read.events.map(({ id }) => id),
     [late],
   )
+})
+
+/** A process that starts while the clock is days behind. */
+function datedBack(client: Client, days: number) {
+  return {
+    ...event(client),
+    id: new UuidMaker(() => Date.now() - days * DAY_MS, randomBytes).next(),
+  }
+}
+
+for (const [what, days] of [
+  ['that is over', 5],
+  ['that has no partition', 400],
+] as const) {
+  test(`regression: an event that a clock has dated into a day ${what} is read by those who have passed that day`, async () => {
+    const { pool } = await cloneDatabase()
+    const client = await storeClient(pool)
+    await ensurePartitions(pool, new Date(Date.now() - 7 * DAY_MS))
+    assert.deepEqual(await watchClosedDays(pool, new Date()), [])
+    await save(pool, event(client))
+    await untilFeedIs(pool, client, await idsOf(pool, client))
+    const [seen] = (await feedOf(pool, client)) as [FeedEvent]
+    const late = await save(pool, datedBack(client, days), datedBack(client, days))
+    const next = await save(pool, event(client))
+    const read = async () => {
+      const { events } = await readFeed(pool, client.clientKey, seen, 100, Date.now())
+      return events.map(({ id }) => id)
+    }
+    await until('the feed is settled', async () => (await read()).includes(next[0] as string))
+    assert.deepEqual((await read()).toSorted(), [...late, ...next].toSorted())
+  })
+}
+
+test('regression: a page that ends in what came late leaves out nothing that came before it', async () => {
+  const { pool } = await cloneDatabase()
+  const client = await storeClient(pool)
+  for (const days of [28, 21, 14, 7]) {
+    await ensurePartitions(pool, new Date(Date.now() - days * DAY_MS))
+  }
+  const first = await save(pool, datedBack(client, 25))
+  assert.deepEqual(await watchClosedDays(pool, new Date()), [])
+  const second = await save(pool, event(client))
+  const third = await save(pool, datedBack(client, 25))
+  const fourth = await save(pool, event(client))
+  const all = [...first, ...second, ...third, ...fourth]
+  await untilFeedIs(pool, client, all)
+  const read: FeedEvent[] = []
+  for (;;) {
+    const page = await feedOf(pool, client, read.at(-1) ?? FEED_START, 2)
+    read.push(...page)
+    if (page.length === 0) break
+  }
+  assert.deepEqual(
+    read.map(({ id }) => id),
+    all,
+  )
+})
+
+test('what is accepted in time meets no trigger, and a day that goes takes its note along', async () => {
+  const { pool } = await cloneDatabase()
+  const client = await storeClient(pool)
+  await ensurePartitions(pool, new Date(Date.now() - 7 * DAY_MS))
+  await watchClosedDays(pool, new Date())
+  await save(pool, event(client), event(client))
+  const notes = async () => (await pool.query('select day from late_days')).rowCount
+  assert.equal(await notes(), 0)
+  const { rows } = await pool.query<{ name: string }>(
+    `select tgrelid::regclass::text as name from pg_trigger
+     where tgname = 'late_day_is_noted' order by 1`,
+  )
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '_')
+  const watched = rows.map(({ name }) => name)
+  assert.ok(watched.length >= 7 && watched.includes('events_default'), watched.join(' '))
+  assert.ok(watched.every((name) => name < `events_${today}` || name === 'events_default'))
+  await save(pool, datedBack(client, 5))
+  assert.equal(await notes(), 1)
+  await dropOldHistory(pool, new Date(), 2)
+  assert.equal(await notes(), 0)
 })

@@ -1,9 +1,11 @@
 // The event feed: a client's events in one order, in which nothing is added before what a reader has passed
 // (migrations/0005). Whatever stands below the oldest transaction still running is settled: nothing is added there any
-// more, so a reader that goes on from its last position misses nothing and sees nothing twice.
+// more, so a reader that goes on from its last position misses nothing and sees nothing twice. Days before what it has seen
+// are not looked through, but for those of which it is noted that something came late (migrations/0055).
 
 import type { Pool } from 'pg'
 import type { FeedPosition } from '../../core/asking/feed-cursor.ts'
+import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
@@ -11,6 +13,9 @@ import { placeOf, readSettledLine } from '../proofs/feed-line.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretchesSince, type Stretch } from '../sql/stretches.ts'
 import { isWhole } from '../sql/whole-text.ts'
 import type { EventView } from './events.ts'
+
+/** By then a day that is over is watched for what comes late, however the rounds of upkeep fall. */
+const WATCHED_AFTER_MS = 6 * 3_600_000
 
 export interface FeedEvent extends EventView {
   accountId: string
@@ -39,6 +44,8 @@ interface FeedRow {
 
 interface Line {
   keptSince: Date | null
+  /** The beginnings of days that have got events when they were over. */
+  lateDays: readonly number[]
   /** Settled is what stands below. */
   horizon: bigint
 }
@@ -56,12 +63,12 @@ export function readFeed(
   seenUntilMs = 0,
 ): Promise<FeedRead> {
   return inSnapshot(pool, async (db) => {
-    const { keptSince, horizon } = await readLine(db)
+    const { keptSince, horizon, lateDays } = await readLine(db)
     // Ids are made a moment before the position, by the clock of another machine.
-    const sinceMs = seenUntilMs - CLOCKS_APART_MS
+    const sinceMs = seenUntilMs - CLOCKS_APART_MS - WATCHED_AFTER_MS
     let found: readonly FeedRow[] = []
-    for (const stretch of await readStretchesSince(db, 'events', sinceMs)) {
-      if (isFull(found, limit, stretch)) break
+    for (const stretch of await readStretchesToRead(db, sinceMs, lateDays)) {
+      if (isFull(found, limit, stretch, lateDays)) break
       const rows = await readStretch(db, clientKey, after, limit, stretch)
       found = [...found, ...rows].toSorted(inFeedOrder).slice(0, limit)
     }
@@ -74,12 +81,27 @@ export function readFeed(
   })
 }
 
+/** All since an instant, and those before it in which a late day lies. */
+async function readStretchesToRead(
+  db: Db,
+  sinceMs: number,
+  lateDays: readonly number[],
+): Promise<readonly Stretch[]> {
+  const stretches = await readStretchesSince(db, 'events', Math.min(sinceMs, ...lateDays))
+  return stretches.filter(
+    ({ fromMs, toMs }) =>
+      toMs > sinceMs || lateDays.some((dayMs) => dayMs < toMs && dayMs + DAY_MS > fromMs),
+  )
+}
+
 async function readLine(db: Db): Promise<Line> {
   const [line, { rows }] = await Promise.all([
     readSettledLine(db),
-    db.query<{ kept_since: Date | number; shift: string; timeline: number }>({
+    db.query<{ kept_since: Date | number; shift: string; timeline: number; late: number[] }>({
       name: 'read-feed-origin',
-      text: 'select kept_since, shift::text, timeline from feed_origin',
+      text: `select kept_since, shift::text, timeline,
+               array(select day - date '1970-01-01' from late_days) as late
+             from feed_origin`,
     }),
   ])
   const [row] = rows
@@ -87,6 +109,7 @@ async function readLine(db: Db): Promise<Line> {
   if (row === undefined) throw new Error('feed_origin has no row')
   return {
     keptSince: row.kept_since instanceof Date ? row.kept_since : null,
+    lateDays: row.late.map((day) => day * DAY_MS),
     horizon: placeOf(line, row),
   }
 }
@@ -112,10 +135,21 @@ async function readStretch(
 
 /**
  * Positions and ids rise together, but not exactly: an event that was made over midnight may have the lower
- * position and the later day. So a page is full when all of it was made long before the stretch that is next.
+ * position and the later day. So a page is full when all of it was made long before the stretch that is next. What came
+ * late may stand after everything in the next one.
  */
-function isFull(found: readonly FeedRow[], limit: number, { fromMs }: Stretch): boolean {
-  return found.length >= limit && found.every(({ id }) => uuidTimeMs(id) < fromMs - CLOCKS_APART_MS)
+function isFull(
+  found: readonly FeedRow[],
+  limit: number,
+  { fromMs }: Stretch,
+  lateDays: readonly number[],
+): boolean {
+  if (found.length < limit) return false
+  return found.every(({ id }) => {
+    const madeAtMs = uuidTimeMs(id)
+    const isLate = lateDays.some((dayMs) => madeAtMs >= dayMs && madeAtMs < dayMs + DAY_MS)
+    return madeAtMs < fromMs - CLOCKS_APART_MS && !isLate
+  })
 }
 
 function inFeedOrder(one: FeedRow, other: FeedRow): number {

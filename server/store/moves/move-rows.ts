@@ -72,9 +72,20 @@ export async function copyClient(
   const [client, ...tables] = await readClientTables(source)
   if (client?.name !== 'clients') throw new Error('the cell has no table of clients')
   const newKey = await copyClientRow(source, target, clientKey, tables)
+  await copyLateDays(source, target)
+  await passFence(target, newKey)
   let total = 1
   for (const table of tables) total += await copyTable(source, target, table, clientKey, newKey)
   return { clientKey: newKey, rows: total }
+}
+
+/** Some of the days' events may be this client's, and a reader of its feed may not have seen them yet. */
+async function copyLateDays(source: Db, target: Db): Promise<void> {
+  const { rows } = await source.query<{ day: string }>('select day::text from late_days')
+  await target.query(
+    'insert into late_days (day) select unnest($1::date[]) on conflict do nothing',
+    [rows.map(({ day }) => day)],
+  )
 }
 
 async function copyClientRow(

@@ -65,7 +65,8 @@ function noteOf({ table, startMs }: Partition): string {
       update feed_origin set ended_since = greatest(ended_since, '${end}')`
   }
   if (table !== 'events') return ''
-  return `update feed_origin set kept_since = greatest(kept_since, '${end}')`
+  return `update feed_origin set kept_since = greatest(kept_since, '${end}');
+    delete from late_days where day < '${end}'::timestamptz at time zone 'UTC'`
 }
 
 async function readPartitions(db: Db): Promise<readonly Partition[]> {

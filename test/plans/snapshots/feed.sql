@@ -13,9 +13,12 @@ prepare "feed.findEvent" (integer, uuid, uuid) as
 
 -- feed.readLine: kept as read-feed-origin, with enable_seqscan = on
 prepare "feed.readLine" as
-  select kept_since, shift::text, timeline from feed_origin;
+  select kept_since, shift::text, timeline,
+  array(select day - date '1970-01-01' from late_days) as late
+  from feed_origin;
 --   always
 --     Seq Scan feed_origin
+--       InitPlan 1: Seq Scan late_days
 
 -- feed.readStretch: planned each time, with enable_seqscan = on
 prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as
