@@ -43,9 +43,7 @@ async function toRequest(
   endpointId: string,
   recovery: Recovery,
 ): Promise<JobRequest> {
-  // A subscription covers all accounts, so the account narrows its deliveries, not the endpoint.
-  const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
-  const endpoint = await findEndpoint(deps.pool, of, endpointId)
+  const endpoint = await findEndpoint(deps.pool, scope, endpointId)
   if (endpoint === null) throw notFound()
   return {
     kind: 'recover',

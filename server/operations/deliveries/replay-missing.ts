@@ -74,9 +74,7 @@ async function toSearch(
   endpointId: string,
   { sinceMs, untilMs, events }: Missing,
 ): Promise<Search> {
-  // A subscription covers all accounts, so the account narrows its events, not the endpoint.
-  const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
-  const endpoint = await findEndpoint(deps.pool, of, endpointId)
+  const endpoint = await findEndpoint(deps.pool, scope, endpointId)
   if (endpoint === null) throw notFound()
   return {
     clientKey: scope.clientKey,

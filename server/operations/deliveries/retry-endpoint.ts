@@ -40,9 +40,7 @@ export async function retryEndpoint(
   endpointId: string,
   limits: RetryLimits,
 ): Promise<number> {
-  // A subscription covers all accounts, so the account narrows its deliveries, not the endpoint.
-  const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
-  const endpoint = await findEndpoint(deps.pool, of, endpointId)
+  const endpoint = await findEndpoint(deps.pool, scope, endpointId)
   if (endpoint === null) throw notFound()
   limits.admit(endpoint.id)
   const { clientKey, accountId } = scope

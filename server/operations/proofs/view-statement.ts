@@ -53,9 +53,7 @@ export async function viewStatement(
   endpointId: string,
   period: HourSpan,
 ): Promise<Statement> {
-  // A subscription covers all accounts: its statement is about all that it was owed.
-  const of = scope.kind === 'subscription' ? { ...scope, accountId: null } : scope
-  const endpoint = await findStatedEndpoint(deps.pool, of, endpointId)
+  const endpoint = await findStatedEndpoint(deps.pool, scope, endpointId)
   if (endpoint === null) throw notFound()
   return makeStatement(deps, { clientKey: scope.clientKey, ...endpoint }, period)
 }

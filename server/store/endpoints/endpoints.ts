@@ -21,6 +21,11 @@ export interface EndpointScope {
   accountId: string | null
 }
 
+/** A subscription belongs to the client as a whole: an account narrows what it is owed, never the subscription. */
+function accountOf({ kind, accountId }: EndpointScope): string | null {
+  return kind === 'subscription' ? null : accountId
+}
+
 export interface SealedHeader {
   name: string
   sealedValue: Buffer
@@ -169,7 +174,7 @@ export async function findEndpoint(
     text: `select ${COLUMNS} from endpoints
            where client_key = $1 and kind = $2 and id = $4
              and ($3::uuid is null or account_id = $3) and deleted_at is null`,
-    values: [scope.clientKey, scope.kind, scope.accountId, endpointId],
+    values: [scope.clientKey, scope.kind, accountOf(scope), endpointId],
   })
   return rows[0] ? toEndpoint(rows[0]) : null
 }
@@ -184,7 +189,7 @@ export async function findStatedEndpoint(
     text: `select id, created_at from endpoints
            where client_key = $1 and kind = $2 and id = $4
              and ($3::uuid is null or account_id = $3)`,
-    values: [scope.clientKey, scope.kind, scope.accountId, endpointId],
+    values: [scope.clientKey, scope.kind, accountOf(scope), endpointId],
   })
   const [row] = rows
   return row === undefined ? null : { id: row.id, createdAt: row.created_at }
@@ -245,7 +250,7 @@ export async function listEndpoints(
     values: [
       requests.map(({ scope }) => scope.clientKey),
       requests.map(({ scope }) => scope.kind),
-      requests.map(({ scope }) => scope.accountId),
+      requests.map(({ scope }) => accountOf(scope)),
       requests.map(({ page }) => page.size),
       requests.map(({ page }) => pageOffset(page)),
     ],
@@ -278,7 +283,7 @@ export async function lockEndpoint(
            where client_key = $1 and kind = $2 and id = $4
              and ($3::uuid is null or account_id = $3) and deleted_at is null
            for no key update`,
-    values: [scope.clientKey, scope.kind, scope.accountId, endpointId],
+    values: [scope.clientKey, scope.kind, accountOf(scope), endpointId],
   })
   const [row] = rows
   if (row === undefined) return null
