@@ -6,7 +6,8 @@ import { EventItem, EventKindSchema } from '../../server/http/answers/event-text
 import {
   ChangedDeliverySchema,
   TestResultSchema,
-} from '../../server/http/routes/client/delivery-actions.ts'
+} from '../../server/http/routes/both/delivery-actions.ts'
+import { OperatorSearchHit, SearchHit } from '../../server/http/routes/both/search.ts'
 import { FeedPage } from '../../server/http/routes/client/events.ts'
 import { NoticeSchema, NoticesSchema } from '../../server/http/routes/client/notices.ts'
 import { withHealth } from '../../server/http/routes/client/one-endpoint.ts'
@@ -67,7 +68,6 @@ import {
   StatsSchema,
   TroubledSchema,
 } from '../../server/http/routes/operator/operator-stats.ts'
-import { OperatorSearchHit, SearchHit } from '../../server/http/routes/operator/search.ts'
 import {
   AttemptSchema,
   CursorPageOf,

@@ -13,6 +13,9 @@ export const DryRun = Type.Optional(
   }),
 )
 
+/** What the answer to one means. */
+export const DRY_RUN_MEANING = 'The dry run: how many match. Nothing was changed.'
+
 export const DryRunQuery = Type.Object({ dryRun: DryRun })
 
 interface Asked {

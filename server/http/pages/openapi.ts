@@ -12,7 +12,6 @@ import { type PublishingPolicy, publishRequest } from '../basics/published.ts'
 import type { App } from '../basics/typed.ts'
 import { CallbackSchema, callbackExamples } from '../schemas/payment-schema.ts'
 import { ProblemSchema } from '../schemas/schemas.ts'
-import { addOperationTexts } from './operation-texts.ts'
 
 /** Call before any route: the plugin sees only routes that are added after it. */
 export async function describeInterface(
@@ -91,7 +90,6 @@ export async function describeInterface(
     transformObject: (document) => {
       const { openapiObject } = document as { openapiObject: Document }
       const { paths = {}, tags = [] } = openapiObject
-      addOperationTexts(paths)
       const hasSandbox = Object.keys(paths).some((path) => path.startsWith('/sandbox/'))
       return hasSandbox ? { ...openapiObject, tags: [...tags, SANDBOX_TAG] } : openapiObject
     },

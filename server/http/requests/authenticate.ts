@@ -3,6 +3,7 @@
 // run before a body is read, so that no body of an unknown caller is parsed.
 
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { EndpointKind } from '../../core/delivery/endpoint.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { isAllowed, type Operator } from '../../core/plain/operator.ts'
 import { RecurringTask } from '../../core/plain/recurring-task.ts'
@@ -124,6 +125,16 @@ function readAccountId(request: FastifyRequest): string | null {
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error('this route has no authenticateClient before it')
   return request.caller
+}
+
+/** Whose things the request is about: the caller's, and of those one account's where `AccountId` names it. */
+export function ownerOf(request: FastifyRequest) {
+  return { clientKey: callerOf(request).clientKey, accountId: request.accountId }
+}
+
+/** Where a request at a door looks for its endpoints. */
+export function scopeOf(request: FastifyRequest, { kind }: { kind: EndpointKind }) {
+  return { ...ownerOf(request), kind }
 }
 
 // RFC 6750 §2.1: the scheme in any case, then one token.

@@ -17,6 +17,7 @@ import { CursorQuery } from '../basics/cursor.ts'
 import { TEXT_PATTERN } from '../basics/published.ts'
 import { Instant, Uuid } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
+import { answer } from './calls.ts'
 import { MoneySchema } from './payment-schema.ts'
 
 const OptionalInstant = (description: string) =>
@@ -180,10 +181,11 @@ export const OperatorDeliveryDetailSchema = Type.Object({
 })
 
 export function CursorPageOf<T extends TSchema>(item: T) {
-  return Type.Object({
+  const page = Type.Object({
     items: Type.Array(item),
     next: OptionalText('Give it back as `after` to read on; null at the end.'),
   })
+  return answer('Items, and a cursor to read on with; the cursor is null at the end.', page)
 }
 
 const ONE_STATE = `(${DELIVERY_STATES.join('|')})`

@@ -11,6 +11,10 @@ const Status = Type.Enum([...OWNER_STATUSES])
 
 export const StatusChange = Type.Object({ status: Status }, { examples: [{ status: 'PAUSED' }] })
 
+export function aboutPausing(noun: string): string {
+  return `A paused ${noun} loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.`
+}
+
 const names = ['status', ...Object.keys(SettingsFields)]
 
 export const EndpointChangeBody = Type.Object(

@@ -7,10 +7,9 @@ import {
   type Page,
   pageCount,
 } from '../../core/asking/numbered-pages.ts'
-import type { ErrorCode } from '../../core/plain/errors.ts'
 import { Type } from '../basics/type.ts'
 import { QUERY_INTEGER_MAX } from '../basics/validation.ts'
-import { problemResponses } from './schemas.ts'
+import { answer } from './calls.ts'
 
 export const PageQuery = Type.Object({
   page: Type.Optional(
@@ -41,12 +40,12 @@ export function PageOf<T extends TSchema>(item: T) {
   })
 }
 
-/** The part of a route's schema that every list of pages has. */
-export function pagesOf<T extends TSchema>(item: T, ...problems: ErrorCode[]) {
-  return {
-    querystring: PageQuery,
-    response: { 200: PageOf(item), ...problemResponses(...problems, 'invalid-query') },
-  }
+/** The part of a call that every list of pages has. */
+export function pagesOf<T extends TSchema>(
+  item: T,
+  meaning = 'One page, in the order of creation.',
+) {
+  return { querystring: PageQuery, answers: { 200: answer(meaning, PageOf(item)) } }
 }
 
 export function toPageBody<T, W>(page: Page<T>, toItem: (item: T) => W) {

@@ -107,9 +107,6 @@ export const StatementQuery = Type.Object({
   }),
 })
 
-export const STATEMENT_DESCRIPTION =
-  'The status of every event for this endpoint, hour by hour, with one number over the ids that were delivered: keep the same number on your side and compare. An event counts in the hour that its `webhook-id`, a UUIDv7, was made in. A deleted endpoint has one, too; that of a subscription is always about all accounts. The first statement of a long period takes some seconds, or several calls: a 503 with `Retry-After` says so.'
-
 export function readStatementPeriod(
   query: { from: string; to: string },
   nowMs: number,

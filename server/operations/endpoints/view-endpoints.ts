@@ -15,8 +15,6 @@ import type { Deps } from '../shared/deps.ts'
 import { OF_REQUESTS } from '../shared/gather-requests.ts'
 import { notFound } from '../shared/service-errors.ts'
 
-export type { EndpointScope }
-
 /** The most requested lists: requests that come at the same time are read in one statement. */
 export class EndpointLists {
   readonly #reads: GatheredReads<EndpointPageRequest, Page<Endpoint>>

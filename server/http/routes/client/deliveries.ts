@@ -14,7 +14,8 @@ import { viewOwnPayment } from '../../../operations/payments/view-own-payment.ts
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
+import { ownerOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
 import {
   CursorPageOf,
   DeliveryDetailSchema,
@@ -27,13 +28,7 @@ import {
   toSentRequest,
 } from '../../schemas/delivery-schema.ts'
 import { SentBodySchema } from '../../schemas/payment-schema.ts'
-import {
-  CLIENT_PROBLEMS,
-  IdParams,
-  OptionalAccountHeader,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 import { OwnPaymentDetail } from './own-payments.ts'
 
 const tags = ['Deliveries']
@@ -44,20 +39,15 @@ export function deliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/deliveries',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'listDeliveries',
         tags,
         summary: 'List your deliveries, newest first',
         description:
           'Pending and ended ones. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
-        headers: OptionalAccountHeader,
         querystring: DeliveryListQuery,
-        response: {
-          200: CursorPageOf(DeliverySchema),
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
-        },
-      },
+        answers: { 200: CursorPageOf(DeliverySchema) },
+      }),
       handler: async (request, reply) => {
         // Filters that only the operator has are ignored.
         const { state, endpointId, paymentId, externalId, outcome, from, to } = request.query
@@ -73,20 +63,17 @@ export function deliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/deliveries/:id',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'getDelivery',
         tags,
         summary: 'See one delivery, what was sent, what came back, and its status in words',
         description:
           '`attemptLog` holds the beginning of what your receiver answered, `request` the headers of the last attempt with their signatures. With the bytes at `request.bodyUrl` they make the same request again. They are made from what is stored, with the keys that signed at the time; of an attempt before the last two rotations with the oldest key that is kept, so that its signatures are not those that were sent.',
-        headers: OptionalAccountHeader,
         params: IdParams,
-        response: {
-          200: DeliveryDetailSchema,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
+        answers: {
+          200: answer('The delivery, its attempts and its explanation.', DeliveryDetailSchema),
         },
-      },
+      }),
       handler: async (request, reply) => {
         const found = await viewDelivery(deps, readerOf(request), readId(request.params.id))
         const { delivery, attempts, explanation } = found
@@ -104,29 +91,18 @@ export function deliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/deliveries/:id/body',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'getDeliveryBody',
         tags,
         summary: 'Get the exact bytes that the callbacks of a delivery carry',
         description:
           'Byte for byte what its signatures are made over: with the file of a document, a link in its place, or neither, as its endpoint gets documents.',
-        headers: OptionalAccountHeader,
         params: IdParams,
-        response: {
-          200: SentBodySchema,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            'invalid-account',
-            'not-found',
-            'payload-expired',
-          ),
-        },
-      },
+        answers: { 200: answer('The body, byte for byte.', SentBodySchema) },
+        problems: ['payload-expired'],
+      }),
       handler: async (request, reply) => {
-        const { clientKey } = callerOf(request)
-        const of = { clientKey, accountId: request.accountId }
-        const body = await viewSentBody(deps, of, readId(request.params.id))
+        const body = await viewSentBody(deps, ownerOf(request), readId(request.params.id))
         // As bytes, because the framework would add a charset to text.
         return reply
           .headers({ 'content-type': 'application/json' })
@@ -137,29 +113,19 @@ export function deliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/payments/:id',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'getOwnPayment',
         tags: ['Payments'],
         summary: 'See one of your payments as it is now, and which endpoints get it',
         description:
           'A document comes without its file: callbacks carry it, and `/v1/events/{id}`. `endpoints` says for each of your endpoints why it gets the newest update of the payment, or why it does not.',
-        headers: OptionalAccountHeader,
         params: IdParams,
-        response: {
-          200: OwnPaymentDetail,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            'invalid-account',
-            'not-found',
-            'payload-expired',
-          ),
-        },
-      },
+        answers: { 200: answer('The payment.', OwnPaymentDetail) },
+        problems: ['payload-expired'],
+      }),
       handler: async (request, reply) => {
-        const { clientKey } = callerOf(request)
-        const of = { clientKey, accountId: request.accountId }
-        const { payment, endpoints } = await viewOwnPayment(deps, of, readId(request.params.id))
+        const id = readId(request.params.id)
+        const { payment, endpoints } = await viewOwnPayment(deps, ownerOf(request), id)
         // The stored text, unparsed: parsing would lose the digits of the amount.
         const text = `${payment.text.slice(0, -1)},"endpoints":${JSON.stringify(endpoints)}}`
         return reply.type(JSON_TYPE).send(text as never)
@@ -169,6 +135,5 @@ export function deliveryRoutes(deps: Deps): Routes {
 }
 
 function readerOf(request: FastifyRequest): DeliveryReader {
-  const { clientKey } = callerOf(request)
-  return { kind: 'client', clientKey, accountId: request.accountId }
+  return { kind: 'client', ...ownerOf(request) }
 }

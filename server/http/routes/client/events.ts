@@ -7,15 +7,10 @@ import { EventItem, eventText } from '../../answers/event-text.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
+import { callerOf, ownerOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
 import { CallbackSchema } from '../../schemas/payment-schema.ts'
-import {
-  CLIENT_PROBLEMS,
-  IdParams,
-  OptionalAccountHeader,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 
 export const FeedPage = Type.Object({
   items: Type.Array(EventItem),
@@ -29,25 +24,18 @@ export function eventRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/events',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'listEvents',
         tags,
         summary: 'Read the events of your payments, oldest first',
         description:
           'One order for every reader, each event exactly once, while new ones are being written. Documents come without their file. An empty page is the end for now: come back with `next`.',
-        headers: OptionalAccountHeader,
         querystring: Type.Object(CursorQuery),
-        response: {
-          200: FeedPage,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            'invalid-account',
-            'invalid-query',
-            'cursor-expired',
-          ),
+        answers: {
+          200: answer('Events, and a cursor to come back with; it is never null.', FeedPage),
         },
-      },
+        problems: ['cursor-expired'],
+      }),
       handler: async (request, reply) => {
         const page = await viewEvents(
           deps,
@@ -64,29 +52,19 @@ export function eventRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/events/:id',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'getEvent',
         tags,
         summary: 'Get the exact bytes of an event’s callback body',
         description:
           'Byte for byte what callbacks carry, the file of a document included: what a signature is made over. An endpoint that gets a link in its place, or neither, has other bytes: `/v1/deliveries/{id}/body`.',
-        headers: OptionalAccountHeader,
         params: IdParams,
-        response: {
-          200: CallbackSchema,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            'invalid-account',
-            'not-found',
-            'payload-expired',
-          ),
-        },
-      },
+        answers: { 200: answer('The body, byte for byte.', CallbackSchema) },
+        problems: ['payload-expired'],
+      }),
       handler: async (request, reply) => {
-        const { clientKey } = callerOf(request)
-        const scope = { clientKey, accountId: request.accountId }
-        const { kind, sequence, body } = await viewEventBody(deps, scope, readId(request.params.id))
+        const id = readId(request.params.id)
+        const { kind, sequence, body } = await viewEventBody(deps, ownerOf(request), id)
         // As bytes, because the framework would add a charset to text.
         return reply
           .headers({

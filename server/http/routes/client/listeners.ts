@@ -2,7 +2,7 @@
 // a developer's own machine, gets them too. The program that asks for the next one forwards it and reports the
 // outcome; all else is as for any endpoint.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { POLL_SECONDS_DEFAULT } from '../../../core/delivery/listener.ts'
 import { ServiceError } from '../../../core/plain/errors.ts'
@@ -16,7 +16,9 @@ import {
 import { registerListener } from '../../../operations/endpoints/register-listener.ts'
 import { EndpointLists } from '../../../operations/endpoints/view-endpoints.ts'
 import type { App, Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
+import { callerOf, scopeOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
+import { LISTENERS } from '../../schemas/endpoint-doors.ts'
 import { SettingsFields } from '../../schemas/endpoint-settings-schema.ts'
 import {
   ListenerRegistration,
@@ -29,33 +31,21 @@ import {
   WaitQuery,
 } from '../../schemas/listener-schema.ts'
 import { pagesOf, toPageBody } from '../../schemas/page.ts'
-import {
-  AccountHeader,
-  BODY_PROBLEMS,
-  CLIENT_PROBLEMS,
-  EMPTY_BODY,
-  IdParams,
-  OptionalAccountHeader,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { EMPTY_BODY, IdParams, readId } from '../../schemas/schemas.ts'
 import { whenClosed } from '../../sockets/when-closed.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
 
-const tags = ['Listeners']
+const { tags } = LISTENERS
 
 export function listenerRoutes(deps: ListenerDeps): Routes {
   return (app) => {
     addRegistration(app, deps)
     addViews(app, deps)
-    addOneEndpointRoutes(app, deps, {
-      path: '/v1/listeners',
-      name: 'Listener',
-      tags,
+    addOneEndpointRoutes(app, deps, LISTENERS, {
       item: ListenerSchema,
       toItem: toListener,
-      scopeOf,
-      hasSettings: false,
+      hasNoSettings: true,
+      seeing: '`health` says how much is pending for it, and what the last attempts came to.',
       pausing:
         'Pausing says that this listener has stopped, half a minute before it would be noticed. Asking for the next callback resumes it.',
       deleting:
@@ -70,27 +60,22 @@ function addRegistration(app: App, deps: ListenerDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/listeners',
-    config: { account: 'required' },
-    schema: {
-      operationId: 'registerListener',
-      tags,
-      summary: 'Make a listener, or find the one of this name',
-      description:
-        'It is owed every callback of the account from now on, and is PAUSED until the next one is asked for. The same name again: the same listener, and another key replaces its key as a webhook’s.',
-      headers: AccountHeader,
-      body: ListenerRegistration,
-      response: {
-        200: ListenerSchema,
-        201: ListenerSchema,
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'invalid-account',
-          'too-many-endpoints',
-          'overloaded',
-        ),
+    ...forClients(
+      {
+        operationId: 'registerListener',
+        tags,
+        summary: 'Make a listener, or find the one of this name',
+        description:
+          'It is owed every callback of the account from now on, and is PAUSED until the next one is asked for. The same name again: the same listener, and another key replaces its key as a webhook’s.',
+        body: ListenerRegistration,
+        answers: {
+          200: answer('The listener of this name was there already.', ListenerSchema),
+          201: answer('The new listener.', ListenerSchema),
+        },
+        problems: ['too-many-endpoints', 'overloaded'],
       },
-    },
+      'required',
+    ),
     handler: async (request, reply) => {
       const { name, sharedKey } = request.body
       refuseSettings(Object.keys(SettingsFields).filter((setting) => setting in request.body))
@@ -111,16 +96,15 @@ function addViews(app: App, deps: ListenerDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/listeners',
-    config: { account: 'optional' },
-    schema: {
+    ...forClients({
       operationId: 'listListeners',
       tags,
       summary: 'List the listeners of one account, or of all your accounts',
-      headers: OptionalAccountHeader,
-      ...pagesOf(ListenerSchema, ...CLIENT_PROBLEMS, 'invalid-account'),
-    },
+      description: 'Without `AccountId` it has the listeners of all your accounts.',
+      ...pagesOf(ListenerSchema),
+    }),
     handler: async (request) => {
-      const page = await lists.view(scopeOf(request), toPageRequest(request.query))
+      const page = await lists.view(scopeOf(request, LISTENERS), toPageRequest(request.query))
       return toPageBody(page, toListener)
     },
   })
@@ -132,34 +116,28 @@ function addNext(app: App, deps: ListenerDeps): void {
     url: '/v1/listeners/:id/next',
     // A HEAD would take a callback and drop it.
     exposeHeadRoute: false,
-    config: { account: 'optional' },
-    schema: {
+    ...forClients({
       operationId: 'nextCallback',
       tags,
       summary: 'Take the next callback of a listener',
       description:
         'Waits until there is one. It is an attempt like any other: forward it, then report its result at /outcomes within timeoutMs, or it counts as a timeout and is retried. Ask again at once, also while you forward: callbacks of different payments do not wait for each other. Asking makes the listener ACTIVE; half a minute without it pauses the listener.',
-      headers: OptionalAccountHeader,
       params: IdParams,
       querystring: WaitQuery,
-      response: {
-        200: OfferSchema,
-        204: { ...EMPTY_BODY, description: 'None came. Ask again.' },
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          'invalid-account',
-          'invalid-query',
-          'not-found',
-          'overloaded',
-        ),
-      },
-    },
+      answers: { 200: OfferSchema, 204: { ...EMPTY_BODY, description: 'None came. Ask again.' } },
+      problems: ['overloaded'],
+    }),
     handler: async (request, reply) => {
       const { wait = POLL_SECONDS_DEFAULT } = request.query
-      const taken = await takeNextCallback(deps, scopeOf(request), readId(request.params.id), {
-        waitMs: wait * 1_000,
-        signal: signalOf(reply),
-      })
+      const taken = await takeNextCallback(
+        deps,
+        scopeOf(request, LISTENERS),
+        readId(request.params.id),
+        {
+          waitMs: wait * 1_000,
+          signal: signalOf(reply),
+        },
+      )
       if (taken === null) return reply.code(204).send(undefined as never)
       reply.header('cache-control', 'no-store')
       return toOffer(taken)
@@ -171,34 +149,25 @@ function addOutcomes(app: App, deps: ListenerDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/listeners/:id/outcomes',
-    config: { account: 'optional' },
-    schema: {
+    ...forClients({
       operationId: 'answerCallback',
       tags,
       summary: 'Report the result of a callback',
       description:
         'Once, and in time. Only the status 200 is success; everything else is retried as for any endpoint.',
-      headers: OptionalAccountHeader,
       params: IdParams,
       body: OutcomeBody,
-      response: {
-        204: EMPTY_BODY,
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'invalid-account',
-          'not-found',
-          'offer-gone',
-        ),
-      },
-    },
+      answers: { 204: answer('Recorded as an attempt.', EMPTY_BODY) },
+      problems: ['offer-gone'],
+    }),
     handler: async (request, reply) => {
       const answer = readAnswer(request.body)
       const id = readId(request.params.id)
       const { offerId } = request.body
       // An id that is no uuid is unknown, too: 404.
       const isTaken =
-        isUuid(offerId) && (await answerCallback(deps, scopeOf(request), id, { offerId, answer }))
+        isUuid(offerId) &&
+        (await answerCallback(deps, scopeOf(request, LISTENERS), id, { offerId, answer }))
       if (!isTaken) {
         throw new ServiceError(
           'offer-gone',
@@ -215,9 +184,4 @@ function signalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   whenClosed(reply.raw, () => controller.abort())
   return controller.signal
-}
-
-function scopeOf(request: FastifyRequest) {
-  const { clientKey } = callerOf(request)
-  return { clientKey, kind: 'listener', accountId: request.accountId } as const
 }

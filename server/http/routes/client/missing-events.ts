@@ -2,21 +2,15 @@
 
 import { previewMissing, replayMissing } from '../../../operations/deliveries/replay-missing.ts'
 import type { JobDeps } from '../../../operations/deliveries/start-job.ts'
-import { DryRun, DryRunQuery, isDryRun } from '../../basics/dry-run.ts'
+import { DRY_RUN_MEANING, DryRun, DryRunQuery, isDryRun } from '../../basics/dry-run.ts'
 import { readSinceUntil, sinceUntilFields } from '../../basics/since-until.ts'
 import { Type } from '../../basics/type.ts'
-import type { App, Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
-import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../../schemas/endpoint-doors.ts'
+import type { Routes } from '../../basics/typed.ts'
+import { scopeOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
+import { ENDPOINT_DOORS } from '../../schemas/endpoint-doors.ts'
 import { EventChoiceSchema } from '../../schemas/endpoint-settings-schema.ts'
-import {
-  BODY_PROBLEMS,
-  CLIENT_PROBLEMS,
-  IdParams,
-  OptionalAccountHeader,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 
 const MissingBody = Type.Object(
   {
@@ -38,56 +32,37 @@ const Queued = Type.Object({ queued: Type.Integer() }, { examples: [{ queued: 17
 
 export function missingEventRoutes(deps: JobDeps): Routes {
   return (app) => {
-    for (const door of ENDPOINT_DOORS) addReplayMissing(app, deps, door)
+    for (const door of ENDPOINT_DOORS) {
+      const { kind, path, name, tags } = door
+      app.route({
+        method: 'POST',
+        url: `${path}/:id/replay-missing`,
+        ...forClients({
+          operationId: `replayMissing${name}`,
+          tags,
+          summary: `Send what a ${kind} was never owed`,
+          description:
+            'Makes deliveries of events that were made before it was registered, or that its settings kept from it: oldest first, marked with X-Paybell-Replay: true, for as long as your operator keeps history. Asked for twice, nothing is sent twice. At most 100,000 at a time; ask with dryRun=true first to learn how many there are.',
+          params: IdParams,
+          querystring: DryRunQuery,
+          body: MissingBody,
+          answers: {
+            200: answer(DRY_RUN_MEANING, WouldQueue),
+            202: answer('How many deliveries are made. Large jobs go on after the answer.', Queued),
+          },
+          problems: ['filter-too-wide', 'overloaded'],
+        }),
+        handler: async (request, reply) => {
+          const isDry = isDryRun(request)
+          const scope = scopeOf(request, door)
+          const id = readId(request.params.id)
+          const missing = { ...readSinceUntil(request.body), events: request.body.events ?? null }
+          if (isDry) return { wouldQueue: await previewMissing(deps, scope, id, missing) }
+          const queued = await replayMissing(deps, scope, id, missing)
+          reply.code(202)
+          return { queued }
+        },
+      })
+    }
   }
-}
-
-function addReplayMissing(
-  app: App,
-  deps: JobDeps,
-  { kind, path, name, tag }: EndpointDoorEntry,
-): void {
-  app.route({
-    method: 'POST',
-    url: `${path}/:id/replay-missing`,
-    config: { account: 'optional' },
-    schema: {
-      operationId: `replayMissing${name}`,
-      tags: [tag],
-      summary: `Send what a ${kind} was never owed`,
-      description:
-        'Makes deliveries of events that were made before it was registered, or that its settings kept from it: oldest first, marked with X-Paybell-Replay: true, for as long as your operator keeps history. Asked for twice, nothing is sent twice. At most 100,000 at a time; ask with dryRun=true first to learn how many there are.',
-      headers: OptionalAccountHeader,
-      params: IdParams,
-      querystring: DryRunQuery,
-      body: MissingBody,
-      response: {
-        200: WouldQueue,
-        202: Queued,
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'invalid-account',
-          'invalid-query',
-          'not-found',
-          'filter-too-wide',
-          'overloaded',
-        ),
-      },
-    },
-    handler: async (request, reply) => {
-      const isDry = isDryRun(request)
-      const scope = {
-        clientKey: callerOf(request).clientKey,
-        kind,
-        accountId: request.accountId,
-      }
-      const id = readId(request.params.id)
-      const missing = { ...readSinceUntil(request.body), events: request.body.events ?? null }
-      if (isDry) return { wouldQueue: await previewMissing(deps, scope, id, missing) }
-      const queued = await replayMissing(deps, scope, id, missing)
-      reply.code(202)
-      return { queued }
-    },
-  })
 }

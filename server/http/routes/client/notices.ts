@@ -14,16 +14,8 @@ import { Instant, OptionalInstant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf } from '../../requests/authenticate.ts'
-import {
-  BODY_PROBLEMS,
-  CallbackUrl,
-  CLIENT_PROBLEMS,
-  EMPTY_BODY,
-  OptionalAccountHeader,
-  problemResponses,
-  readHref,
-  SharedKey,
-} from '../../schemas/schemas.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
+import { CallbackUrl, EMPTY_BODY, readHref, SharedKey } from '../../schemas/schemas.ts'
 
 const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
@@ -87,32 +79,22 @@ const NoticesBody = Type.Object(
 
 const url = '/v1/notices'
 const tags = ['Notices']
-const config = { account: 'optional' } as const
 
 export function noticeRoutes(deps: Deps): Routes {
   return (app) => {
     app.route({
       method: 'PUT',
       url,
-      config,
-      schema: {
+      ...forClients({
         operationId: 'putNotices',
         tags,
         summary: 'Say where to send notices about your endpoints',
         description:
           'One address for each client. It is notified, signed as callbacks are, when an endpoint of yours has been failing for an hour, will be disabled in 24 hours, was disabled or has recovered, and at most once an hour when deliveries were given up. Given again, the address is moved and the key rotated; a disabled one is resumed. It makes no notices about itself.',
-        headers: OptionalAccountHeader,
         body: NoticesBody,
-        response: {
-          200: NoticesSchema,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            ...BODY_PROBLEMS,
-            'invalid-account',
-            'overloaded',
-          ),
-        },
-      },
+        answers: { 200: answer('Where notices go from now on.', NoticesSchema) },
+        problems: ['overloaded'],
+      }),
       handler: async (request) => {
         const { callbackUrl, sharedKey } = request.body
         readHref(callbackUrl)
@@ -124,34 +106,28 @@ export function noticeRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url,
-      config,
-      schema: {
+      ...forClients({
         operationId: 'getNotices',
         tags,
         summary: 'Where notices go, and the newest of them',
-        headers: OptionalAccountHeader,
-        response: {
-          200: NoticesSchema,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
-        },
-      },
+        description: 'The newest 20 notices are shown with the state of their deliveries.',
+        answers: { 200: answer('The address and its newest notices.', NoticesSchema) },
+        problems: ['not-found'],
+      }),
       handler: async (request) => toBody(await viewClientNotices(deps, callerOf(request).clientId)),
     })
 
     app.route({
       method: 'DELETE',
       url,
-      config,
-      schema: {
+      ...forClients({
         operationId: 'deleteNotices',
         tags,
         summary: 'Get no more notices',
-        headers: OptionalAccountHeader,
-        response: {
-          204: EMPTY_BODY,
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found', 'overloaded'),
-        },
-      },
+        description: 'What is still on its way is cancelled.',
+        answers: { 204: answer('Deleted.', EMPTY_BODY) },
+        problems: ['not-found', 'overloaded'],
+      }),
       handler: async (request, reply) => {
         await deleteClientNotices(deps, callerOf(request))
         return reply.code(204).send(undefined)

@@ -1,45 +1,40 @@
 // What can be done to one endpoint, whichever door made it: see it with its health, pause and resume it, change its
 // settings, delete it. Webhooks, subscriptions and listeners differ in their paths and in what they show.
 
-import type { FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import type { Endpoint } from '../../../core/delivery/endpoint.ts'
 import { changeEndpoint } from '../../../operations/endpoints/change-endpoint.ts'
 import { deleteEndpoint } from '../../../operations/endpoints/delete-endpoint.ts'
 import { viewSeries } from '../../../operations/endpoints/view-endpoint-series.ts'
-import { type EndpointScope, viewEndpoint } from '../../../operations/endpoints/view-endpoints.ts'
+import { viewEndpoint } from '../../../operations/endpoints/view-endpoints.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { App } from '../../basics/typed.ts'
+import { scopeOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
 import {
+  aboutPausing,
   EndpointChangeBody,
   readEndpointChange,
   StatusChange,
 } from '../../schemas/endpoint-change.ts'
+import type { EndpointDoor } from '../../schemas/endpoint-doors.ts'
 import {
-  BODY_PROBLEMS,
-  CLIENT_PROBLEMS,
   EMPTY_BODY,
   HealthSchema,
   IdParams,
-  OptionalAccountHeader,
-  problemResponses,
   readId,
   toClientHealth,
 } from '../../schemas/schemas.ts'
-import { SeriesQuery, SeriesSchema, toSeriesBody } from '../../schemas/series-schema.ts'
+import { SERIES, toSeriesBody } from '../../schemas/series-schema.ts'
 
-export interface EndpointDoor {
-  /** The path of the list; one endpoint has its id after a slash. */
-  path: string
-  /** As in "getWebhook". */
-  name: string
-  tags: string[]
+/** In what the endpoints of a door differ from a webhook, in shape and in words. */
+export interface EndpointView {
   item: TObject
   toItem(endpoint: Endpoint): Record<string, unknown>
-  scopeOf(request: FastifyRequest): EndpointScope
-  /** Whether its owner can choose what is sent, and how; otherwise it can be paused and resumed only. */
-  hasSettings: boolean
+  /** Its owner cannot choose what is sent, and how: it can be paused and resumed only. */
+  hasNoSettings?: true
+  seeing?: string
   pausing?: string
   deleting?: string
 }
@@ -48,27 +43,30 @@ export function withHealth(item: TObject): TObject {
   return Type.Object({ ...item.properties, health: HealthSchema })
 }
 
-export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): void {
-  const { tags, toItem, scopeOf } = door
+export function addOneEndpointRoutes(
+  app: App,
+  deps: Deps,
+  door: EndpointDoor,
+  { item, toItem, ...view }: EndpointView,
+): void {
+  const { kind, name, tags } = door
   const url = `${door.path}/:id`
-  const noun = door.name.toLowerCase()
-  const shared = { headers: OptionalAccountHeader, params: IdParams, tags }
+  const shared = { tags, params: IdParams }
 
   app.route({
     method: 'GET',
     url,
-    config: { account: 'optional' },
-    schema: {
-      operationId: `get${door.name}`,
-      summary: `See one ${noun} and its health`,
+    ...forClients({
+      operationId: `get${name}`,
+      summary: `See one ${kind} and its health`,
+      description:
+        view.seeing ??
+        '`health` says whether it works: since when it fails, its last error, how much is pending.',
       ...shared,
-      response: {
-        200: withHealth(door.item),
-        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found'),
-      },
-    },
+      answers: { 200: answer(`The ${kind} and its health.`, withHealth(item)) },
+    }),
     handler: async (request) => {
-      const found = await viewEndpoint(deps, scopeOf(request), readId(request.params.id))
+      const found = await viewEndpoint(deps, scopeOf(request, door), readId(request.params.id))
       return { ...toItem(found.endpoint), health: toClientHealth(found.health) }
     },
   })
@@ -76,74 +74,51 @@ export function addOneEndpointRoutes(app: App, deps: Deps, door: EndpointDoor): 
   app.route({
     method: 'GET',
     url: `${url}/series`,
-    config: { account: 'optional' },
-    schema: {
-      operationId: `get${door.name}Series`,
-      summary: `See how a ${noun} fared, hour by hour`,
-      description:
-        'Attempts, how many of them were answered with 200, and about how long they took (within 41 %). Empty hours are there too.',
+    ...forClients({
+      operationId: `get${name}Series`,
+      summary: `See how a ${kind} fared, hour by hour`,
       ...shared,
-      querystring: SeriesQuery,
-      response: {
-        200: SeriesSchema,
-        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query', 'not-found'),
-      },
-    },
+      ...SERIES,
+    }),
     handler: async (request) => {
       const period = request.query.window ?? 'day'
       const id = readId(request.params.id)
-      return toSeriesBody(await viewSeries(deps, scopeOf(request), id, period))
+      return toSeriesBody(await viewSeries(deps, scopeOf(request, door), id, period))
     },
   })
 
   app.route({
     method: 'PATCH',
     url,
-    config: { account: 'optional' },
-    schema: {
-      operationId: `change${door.name}`,
-      summary: door.hasSettings
-        ? `Pause or resume a ${noun}, or change its settings`
-        : `Pause or resume a ${noun}`,
-      description:
-        door.pausing ??
-        `A paused ${noun} loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.`,
+    ...forClients({
+      operationId: `change${name}`,
+      summary: `Pause or resume a ${kind}${view.hasNoSettings ? '' : ', or change its settings'}`,
+      description: view.pausing ?? aboutPausing(kind),
       ...shared,
-      body: door.hasSettings ? EndpointChangeBody : StatusChange,
-      response: {
-        200: door.item,
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'invalid-account',
-          'not-found',
-          'overloaded',
-        ),
-      },
-    },
+      body: view.hasNoSettings ? StatusChange : EndpointChangeBody,
+      answers: { 200: answer(`The ${kind} as it is now.`, item) },
+      problems: ['overloaded'],
+    }),
     handler: async (request) => {
       const id = readId(request.params.id)
       const change = readEndpointChange(request.body)
-      return toItem(await changeEndpoint(deps, scopeOf(request), id, change))
+      return toItem(await changeEndpoint(deps, scopeOf(request, door), id, change))
     },
   })
 
   app.route({
     method: 'DELETE',
     url,
-    config: { account: 'optional' },
-    schema: {
-      operationId: `delete${door.name}`,
-      summary: `Delete a ${noun}`,
-      description: door.deleting ?? 'Its pending deliveries are cancelled at once.',
+    ...forClients({
+      operationId: `delete${name}`,
+      summary: `Delete a ${kind}`,
+      description: view.deleting ?? 'Its pending deliveries are cancelled at once.',
       ...shared,
-      response: {
-        204: EMPTY_BODY,
-        ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'not-found', 'overloaded'),
-      },
-    },
+      answers: { 204: answer('Deleted.', EMPTY_BODY) },
+      problems: ['overloaded'],
+    }),
     handler: async (request, reply) => {
-      await deleteEndpoint(deps, scopeOf(request), readId(request.params.id))
+      await deleteEndpoint(deps, scopeOf(request, door), readId(request.params.id))
       return reply.code(204).send(undefined)
     },
   })

@@ -16,9 +16,9 @@ import { Instant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf } from '../../requests/authenticate.ts'
+import { forClients } from '../../schemas/calls.ts'
 import { CursorPageOf } from '../../schemas/delivery-schema.ts'
 import { PaymentSchema } from '../../schemas/payment-schema.ts'
-import { CLIENT_PROBLEMS, OptionalAccountHeader, problemResponses } from '../../schemas/schemas.ts'
 
 const { externalId, amount, status, complete, createdAt } = PaymentSchema.properties
 
@@ -77,14 +77,12 @@ export function ownPaymentRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/payments',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'listOwnPayments',
         tags: ['Payments'],
         summary: 'List your payments, newest first, and how their deliveries stand',
         description:
           'By their first write, without documents. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
-        headers: OptionalAccountHeader,
         querystring: Type.Object({
           ...CursorQuery,
           externalId: Type.Optional(
@@ -102,11 +100,8 @@ export function ownPaymentRoutes(deps: Deps): Routes {
             Type.String({ format: 'date-time', description: 'First written before then.' }),
           ),
         }),
-        response: {
-          200: CursorPageOf(OwnPaymentSchema),
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
-        },
-      },
+        answers: { 200: CursorPageOf(OwnPaymentSchema) },
+      }),
       handler: async (request, reply) => {
         const { query } = request
         const filter = {

@@ -5,7 +5,6 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { type CheckReport, STEP_RESULTS } from '../../../core/checking/receiver-check.ts'
 import { renderReport } from '../../../core/checking/receiver-report.ts'
-import type { EndpointKind } from '../../../core/delivery/endpoint.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../../../core/payments/payment.ts'
 import { ServiceError } from '../../../core/plain/errors.ts'
 import { FINDING_CODES } from '../../../core/signatures/signature-findings.ts'
@@ -18,17 +17,11 @@ import type { LargeWork } from '../../basics/large-work.ts'
 import { Instant } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
+import { callerOf, scopeOf } from '../../requests/authenticate.ts'
 import { ReceivedCallback, readBody, readHeaders } from '../../requests/received-callback.ts'
-import { ENDPOINT_DOORS, type EndpointDoorEntry } from '../../schemas/endpoint-doors.ts'
-import {
-  BODY_PROBLEMS,
-  CLIENT_PROBLEMS,
-  IdParams,
-  OptionalAccountHeader,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { forClients } from '../../schemas/calls.ts'
+import { ENDPOINT_DOORS, type EndpointDoor } from '../../schemas/endpoint-doors.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 import { whenClosed } from '../../sockets/when-closed.ts'
 
 /** The largest callback in base64, and its headers. */
@@ -125,43 +118,33 @@ export function receiverToolRoutes(deps: Deps, work: LargeWork): Routes {
   }
 }
 
-function addVerify(app: App, deps: Deps, large: LargeBodies, door: EndpointDoorEntry): void {
+function addVerify(app: App, deps: Deps, large: LargeBodies, door: EndpointDoor): void {
   app.route({
     method: 'POST',
     url: `${door.path}/:id/verify`,
     bodyLimit: VERIFY_BODY_BYTES_MAX,
-    config: { account: 'optional' },
     // Before the body is read, because reading it is expensive.
     onRequest: async (request, reply) => {
       if (isLarge(request)) admit(large, request, reply.raw)
     },
-    schema: {
+    ...forClients({
       operationId: `verify${door.name}Signature`,
-      tags: [door.tag],
+      tags: door.tags,
       summary: 'Ask the signature doctor why a signature does not match',
       description:
         'Give the headers and the body that your receiver got, or that it computed. The findings name the mistake; no key is ever shown.',
-      headers: OptionalAccountHeader,
       params: IdParams,
       body: ReceivedCallback,
-      response: {
-        200: DiagnosisSchema,
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'invalid-account',
-          'not-found',
-          'overloaded',
-        ),
-      },
-    },
+      answers: { 200: DiagnosisSchema },
+      problems: ['overloaded'],
+    }),
     handler: async (request) => {
       const { headers, body: text, bodyBase64 } = request.body
       const given = readHeaders(headers)
       const body = await large.work.runSteps(readBody(text, bodyBase64))
       const { valid, findings } = await verifySignature(
         deps,
-        scopeOf(request, door.kind),
+        scopeOf(request, door),
         readId(request.params.id),
         { headers: given, body },
         (steps) => large.work.runSteps(steps),
@@ -171,32 +154,22 @@ function addVerify(app: App, deps: Deps, large: LargeBodies, door: EndpointDoorE
   })
 }
 
-function addCheck(app: App, checker: ReceiverChecker, door: EndpointDoorEntry): void {
+function addCheck(app: App, checker: ReceiverChecker, door: EndpointDoor): void {
   app.route({
     method: 'POST',
     url: `${door.path}/:id/check`,
-    config: { account: 'optional' },
-    schema: {
+    ...forClients({
       operationId: `check${door.name}Receiver`,
-      tags: [door.tag],
+      tags: door.tags,
       summary: 'Drive your receiver through a fixed list of callbacks, good and bad',
       description:
         'A dozen POSTs with X-Paybell-Test: true, one after the other, up to the first valid one that is not answered with 200; the answer comes when they are done, within a minute. With `Accept: text/html` it is a page. An endpoint is checked five times in a row, then once a minute; all of a client’s twenty times, then ten times a minute, and two at once.',
-      headers: OptionalAccountHeader,
       params: IdParams,
-      response: {
-        200: ReportSchema,
-        ...problemResponses(
-          ...CLIENT_PROBLEMS,
-          'invalid-account',
-          'not-found',
-          'check-running',
-          'overloaded',
-        ),
-      },
-    },
+      answers: { 200: ReportSchema },
+      problems: ['check-running', 'overloaded'],
+    }),
     handler: async (request, reply) => {
-      const report = await checker.check(scopeOf(request, door.kind), readId(request.params.id))
+      const report = await checker.check(scopeOf(request, door), readId(request.params.id))
       if (!wantsPage(request)) return toBody(report)
       return reply
         .headers({
@@ -260,10 +233,4 @@ function admit(
 function bytesToCome({ headers }: FastifyRequest): number {
   const given = Number(headers['content-length'])
   return given <= VERIFY_BODY_BYTES_MAX ? given : VERIFY_BODY_BYTES_MAX
-}
-
-/** A subscription belongs to the client as a whole: no account narrows it. */
-function scopeOf(request: FastifyRequest, kind: EndpointKind) {
-  const { clientKey } = callerOf(request)
-  return { clientKey, kind, accountId: kind === 'subscription' ? null : request.accountId }
 }

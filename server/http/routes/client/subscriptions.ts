@@ -1,24 +1,21 @@
 // /api/v1/payments/subscribe and the subscriptions it makes: addresses that get every payment of a client,
 // whatever its account.
 
-import type { FastifyRequest } from 'fastify'
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { subscribe } from '../../../operations/endpoints/subscribe.ts'
 import { EndpointLists } from '../../../operations/endpoints/view-endpoints.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
+import { callerOf, scopeOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
+import { SUBSCRIPTIONS } from '../../schemas/endpoint-doors.ts'
 import { readSettings, SettingsFields } from '../../schemas/endpoint-settings-schema.ts'
 import { pagesOf, toPageBody } from '../../schemas/page.ts'
 import { PaymentSchema } from '../../schemas/payment-schema.ts'
 import {
-  BODY_PROBLEMS,
   CallbackUrl,
-  CLIENT_PROBLEMS,
   EndpointItem,
-  OptionalAccountHeader,
-  problemResponses,
   readHref,
   SharedKey,
   toEndpointItem,
@@ -56,8 +53,7 @@ const Subscription = Type.Object(
   },
 )
 
-const PATH = '/api/v1/payments/subscriptions'
-const tags = ['Subscriptions']
+const { path: PATH, tags } = SUBSCRIPTIONS
 
 export function subscriptionRoutes(deps: Deps): Routes {
   const lists = new EndpointLists(deps)
@@ -65,26 +61,21 @@ export function subscriptionRoutes(deps: Deps): Routes {
     app.route({
       method: 'POST',
       url: '/api/v1/payments/subscribe',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'subscribe',
         tags,
         summary: 'Subscribe to updates of all payments',
         description:
           'Answers with your most recently changed payment, or with a sample. The same callbackUrl again replaces the key and the header of that subscription, and the settings that are given.',
-        headers: OptionalAccountHeader,
         body: Subscription,
-        response: {
-          201: PaymentSchema,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            ...BODY_PROBLEMS,
-            'invalid-account',
-            'too-many-endpoints',
-            'overloaded',
+        answers: {
+          201: answer(
+            'Subscribed. `Location` is its address; the body shows the shape of a callback.',
+            PaymentSchema,
           ),
         },
-      },
+        problems: ['too-many-endpoints', 'overloaded'],
+      }),
       handler: async (request, reply) => {
         const { callbackUrl, sharedKey, headerKey, headerValue } = request.body
         const { id, paymentText } = await subscribe(deps, callerOf(request), {
@@ -109,34 +100,23 @@ export function subscriptionRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: PATH,
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'listSubscriptions',
         tags,
         summary: 'List your subscriptions',
-        headers: OptionalAccountHeader,
-        ...pagesOf(EndpointItem, ...CLIENT_PROBLEMS, 'invalid-account'),
-      },
+        description:
+          'Without anything secret: shared keys and header values are never shown again.',
+        ...pagesOf(EndpointItem),
+      }),
       handler: async (request) => {
-        const page = await lists.view(scopeOf(request), toPageRequest(request.query))
+        const page = await lists.view(scopeOf(request, SUBSCRIPTIONS), toPageRequest(request.query))
         return toPageBody(page, toEndpointItem)
       },
     })
 
-    addOneEndpointRoutes(app, deps, {
-      path: PATH,
-      name: 'Subscription',
-      tags,
+    addOneEndpointRoutes(app, deps, SUBSCRIPTIONS, {
       item: EndpointItem,
       toItem: toEndpointItem,
-      scopeOf,
-      hasSettings: true,
     })
   }
-}
-
-/** A subscription belongs to the client as a whole: no account narrows it. */
-function scopeOf(request: FastifyRequest) {
-  const { clientKey } = callerOf(request)
-  return { clientKey, kind: 'subscription', accountId: null } as const
 }

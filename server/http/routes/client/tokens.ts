@@ -9,6 +9,7 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { FORM_TYPE, GRANT_TYPE, readTokenForm } from '../../requests/token-form.ts'
+import { answer } from '../../schemas/calls.ts'
 import { BODY_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
 
 const TOKEN_BODY_BYTES_MAX = 8 * 1_024
@@ -92,10 +93,12 @@ export function tokenRoutes(
         operationId: 'issueToken',
         tags: ['Tokens'],
         summary: 'Obtain an access token',
+        description:
+          'Exchange `clientId` and `clientSecret` for an access token, and send it with every other call as `Authorization: Bearer <token>`. Get a new one before it expires; asking for one per call is slower and counts against the limit.\n\nOAuth libraries send a form instead, with `grant_type=client_credentials` and the credentials in it or as HTTP Basic.',
         security: [],
         body: Credentials,
         response: {
-          200: Token,
+          200: answer('An access token, and how many seconds it lasts.', Token),
           ...problemResponses(
             ...BODY_PROBLEMS,
             'unsupported-grant-type',
@@ -121,9 +124,13 @@ export function tokenRoutes(
         operationId: 'listTokenKeys',
         tags: ['Tokens'],
         summary: 'Public keys of access tokens (RFC 7517)',
+        description: 'For those who verify access tokens themselves, which is optional.',
         security: [],
         response: {
-          200: Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }),
+          200: answer(
+            'The public keys, as a JSON Web Key Set.',
+            Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }),
+          ),
           ...problemResponses(),
         },
       },
@@ -142,8 +149,10 @@ export function tokenRoutes(
         operationId: 'getOauthMetadata',
         tags: ['Tokens'],
         summary: 'Where OAuth libraries find everything (RFC 8414)',
+        description:
+          'For OAuth libraries that discover a server: the address that gives tokens, how a client authenticates there, and the keys of the tokens.',
         security: [],
-        response: { 200: Metadata, ...problemResponses() },
+        response: { 200: answer('The metadata.', Metadata), ...problemResponses() },
       },
       handler: async (_request, reply) => {
         reply.header('cache-control', 'public, max-age=300')

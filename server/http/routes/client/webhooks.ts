@@ -1,7 +1,6 @@
 // /v1/webhooks: addresses that get one account's payments. Registration and list need AccountId; elsewhere it
 // narrows, and a wrong one is refused, too.
 
-import type { FastifyRequest } from 'fastify'
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import type { Endpoint } from '../../../core/delivery/endpoint.ts'
 import { registerWebhook } from '../../../operations/endpoints/register-webhook.ts'
@@ -9,18 +8,15 @@ import { EndpointLists } from '../../../operations/endpoints/view-endpoints.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
+import { callerOf, scopeOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
+import { WEBHOOKS } from '../../schemas/endpoint-doors.ts'
 import { readSettings, SettingsFields } from '../../schemas/endpoint-settings-schema.ts'
-import { PageOf, PageQuery, toPageBody } from '../../schemas/page.ts'
+import { pagesOf, toPageBody } from '../../schemas/page.ts'
 import {
-  AccountHeader,
-  BODY_PROBLEMS,
   CallbackUrl,
-  CLIENT_PROBLEMS,
   EMPTY_BODY,
   EndpointItem,
-  OptionalAccountHeader,
-  problemResponses,
   readHref,
   SharedKey,
   toEndpointItem,
@@ -46,7 +42,7 @@ export const ItemWithAccount = Type.Object({
   ),
 })
 
-const tags = ['Webhook endpoints']
+const { tags } = WEBHOOKS
 
 export function webhookRoutes(deps: Deps): Routes {
   const lists = new EndpointLists(deps)
@@ -54,26 +50,24 @@ export function webhookRoutes(deps: Deps): Routes {
     app.route({
       method: 'POST',
       url: '/v1/webhooks/register',
-      config: { account: 'required' },
-      schema: {
-        operationId: 'registerWebhook',
-        tags,
-        summary: 'Register a webhook, or rotate its key',
-        description:
-          'The same callbackUrl again replaces the key: for 24 hours the old one signs beside it. Settings that are given are replaced too; the others stay as they are.',
-        headers: AccountHeader,
-        body: Registration,
-        response: {
-          200: EMPTY_BODY,
-          ...problemResponses(
-            ...CLIENT_PROBLEMS,
-            ...BODY_PROBLEMS,
-            'invalid-account',
-            'too-many-endpoints',
-            'overloaded',
-          ),
+      ...forClients(
+        {
+          operationId: 'registerWebhook',
+          tags,
+          summary: 'Register a webhook, or rotate its key',
+          description:
+            'The same callbackUrl again replaces the key: for 24 hours the old one signs beside it. Settings that are given are replaced too; the others stay as they are.',
+          body: Registration,
+          answers: {
+            200: answer(
+              'Registered. The body is empty; list the webhooks to see its id.',
+              EMPTY_BODY,
+            ),
+          },
+          problems: ['too-many-endpoints', 'overloaded'],
         },
-      },
+        'required',
+      ),
       handler: async (request, reply) => {
         const { callbackUrl, sharedKey } = request.body
         await registerWebhook(deps, callerOf(request), {
@@ -90,20 +84,18 @@ export function webhookRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/webhooks/list',
-      config: { account: 'required' },
-      schema: {
-        operationId: 'listWebhooks',
-        tags,
-        summary: "List an account's webhooks",
-        headers: AccountHeader,
-        querystring: PageQuery,
-        response: {
-          200: PageOf(EndpointItem),
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
+      ...forClients(
+        {
+          operationId: 'listWebhooks',
+          tags,
+          summary: "List an account's webhooks",
+          description: 'Without anything secret: shared keys are never shown again.',
+          ...pagesOf(EndpointItem),
         },
-      },
+        'required',
+      ),
       handler: async (request) => {
-        const page = await lists.view(scopeOf(request), toPageRequest(request.query))
+        const page = await lists.view(scopeOf(request, WEBHOOKS), toPageRequest(request.query))
         return toPageBody(page, toEndpointItem)
       },
     })
@@ -111,39 +103,25 @@ export function webhookRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/webhooks',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'listAllWebhooks',
         tags,
         summary: 'List the webhooks of one account, or of all your accounts',
-        headers: OptionalAccountHeader,
-        querystring: PageQuery,
-        response: {
-          200: PageOf(ItemWithAccount),
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
-        },
-      },
+        description:
+          'The same page as `/v1/webhooks/list`. Without `AccountId` it has the webhooks of all your accounts, each with its `accountId`.',
+        ...pagesOf(ItemWithAccount),
+      }),
       handler: async (request) => {
-        const page = await lists.view(scopeOf(request), toPageRequest(request.query))
+        const page = await lists.view(scopeOf(request, WEBHOOKS), toPageRequest(request.query))
         return toPageBody(page, request.accountId === null ? toItemWithAccount : toEndpointItem)
       },
     })
 
-    addOneEndpointRoutes(app, deps, {
-      path: '/v1/webhooks',
-      name: 'Webhook',
-      tags,
+    addOneEndpointRoutes(app, deps, WEBHOOKS, {
       item: EndpointItem,
       toItem: toEndpointItem,
-      scopeOf,
-      hasSettings: true,
     })
   }
-}
-
-function scopeOf(request: FastifyRequest) {
-  const { clientKey } = callerOf(request)
-  return { clientKey, kind: 'webhook', accountId: request.accountId } as const
 }
 
 function toItemWithAccount(endpoint: Endpoint) {

@@ -17,6 +17,7 @@ import {
   readConsoleToken,
   setSessionCookie,
 } from '../../requests/console-cookie.ts'
+import { answer } from '../../schemas/calls.ts'
 import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 
@@ -147,7 +148,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       headers: ConsoleHeader,
       body: SignInRequest,
       response: {
-        204: EMPTY_BODY,
+        204: answer('Signed in: the session is in the cookie.', EMPTY_BODY),
         ...problemResponses(
           ...BODY_PROBLEMS,
           'malformed-request',
@@ -172,8 +173,12 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       operationId: 'readSession',
       tags,
       summary: 'Who is signed in at the console',
+      description: 'Also tells whether this is a sandbox, and how fast its clock runs.',
       security: [],
-      response: { 200: Session, ...problemResponses() },
+      response: {
+        200: answer('The session; `kind` is null when no one is signed in.', Session),
+        ...problemResponses(),
+      },
     },
     handler: async (request) => {
       const session = (await readConsoleSession(request)) ?? null
@@ -196,9 +201,14 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       operationId: 'signOut',
       tags,
       summary: 'Sign out of the console',
+      description:
+        'Ends the session: in the process that answers at once, in the others within 2 seconds.',
       security: [],
       headers: ConsoleHeader,
-      response: { 204: EMPTY_BODY, ...problemResponses('malformed-request') },
+      response: {
+        204: answer('Signed out.', EMPTY_BODY),
+        ...problemResponses('malformed-request'),
+      },
     },
     handler: async (request, reply) => {
       if (!isFromConsole(request)) throw notFromConsole()

@@ -7,6 +7,7 @@ import { sendFailure } from '../../answers/failures.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { authenticateOperator } from '../../requests/authenticate.ts'
+import { answer } from '../../schemas/calls.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 
@@ -22,8 +23,14 @@ export function housekeepingRoutes(deps: ServerDeps, keys: OperatorKeys, surface
         operationId: 'isAlive',
         tags,
         summary: 'Whether the process runs',
+        description: 'For a supervisor: restart the process when this is not answered with 200.',
         security: [],
-        response: { 200: Type.Object({ status: Type.String({ examples: ['alive'] }) }) },
+        response: {
+          200: answer(
+            'The process runs.',
+            Type.Object({ status: Type.String({ examples: ['alive'] }) }),
+          ),
+        },
       },
       handler: async () => ({ status: 'alive' }),
     })
@@ -36,9 +43,14 @@ export function housekeepingRoutes(deps: ServerDeps, keys: OperatorKeys, surface
         operationId: 'isReady',
         tags,
         summary: 'Whether traffic may come',
+        description:
+          'For a load balancer: send traffic to the process only while this is 200. A 503 says why not, in `reasons`.',
         security: [],
         response: {
-          200: Type.Object({ status: Type.String({ examples: ['ready'] }) }),
+          200: answer(
+            'The process can do its work.',
+            Type.Object({ status: Type.String({ examples: ['ready'] }) }),
+          ),
           ...problemResponses('not-ready'),
         },
       },
@@ -63,10 +75,12 @@ export function housekeepingRoutes(deps: ServerDeps, keys: OperatorKeys, surface
         operationId: 'readMetrics',
         tags,
         summary: 'Numbers in Prometheus format',
+        description:
+          'Open in the sandbox and on the operator’s port; elsewhere it needs an operator’s key with the role `admin` or `viewer`.',
         security: isGuarded ? [{ operatorKey: [] }] : [],
         produces: ['text/plain'],
         response: {
-          200: Type.String(),
+          200: answer('Metrics in the text format of Prometheus.', Type.String()),
           ...(isGuarded ? problemResponses(...OPERATOR_PROBLEMS) : {}),
         },
       },

@@ -15,7 +15,7 @@ import { readPeriod } from '../../basics/period.ts'
 import { Instant, OptionalInstant } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { BODY_PROBLEMS, OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forOperators } from '../../schemas/calls.ts'
 
 const NDJSON_TYPE = 'application/x-ndjson'
 
@@ -121,17 +121,16 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/audit/head',
-      config: { role: 'auditor' },
-      schema: {
+      ...forOperators('auditor', {
         operationId: 'getAuditHead',
         summary: 'Get the newest seal of the audit',
         description:
           'Keep it elsewhere: whatever is cut off or rewritten later no longer leads to it. 404 until the first seal, a minute after the first entry.',
-        response: {
-          200: SealHeadSchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        answers: {
+          200: answer('The newest segment, and the last check of the audit.', SealHeadSchema),
         },
-      },
+        problems: ['not-found'],
+      }),
       handler: async (request) => {
         await noteAuditorRead(deps, request, 'audit.head')
         const { head, sealedThrough, verification } = await viewSealHead(deps)
@@ -152,21 +151,19 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/audit/export',
-      config: { role: 'auditor' },
-      schema: {
+      ...forOperators('auditor', {
         operationId: 'exportAudit',
         summary: 'Export the audit with its seals',
         description:
           'NDJSON: the rows of a segment in the order of commit, then the segment; a line `{"drop": …}`, signed, before segments whose rows retention has dropped. Whole segments, from the first that was sealed at `from` or later to the first that was sealed at `to` or later; without them, everything that is sealed. `paybell audit verify` checks the file.',
         querystring: Type.Object({ from: Type.Optional(Instant), to: Type.Optional(Instant) }),
-        response: {
+        answers: {
           200: Type.Unsafe<unknown>({
             description: 'One line for each row, and one for each segment.',
             content: { [NDJSON_TYPE]: { schema: SealedSegmentSchema } },
           }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
         },
-      },
+      }),
       handler: async (request, reply) => {
         const { fromMs, toMs } = readPeriod(request.query)
         await noteAuditorRead(deps, request, 'audit.export')
@@ -187,8 +184,7 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
     app.route({
       method: 'POST',
       url: '/audit/verify',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'verifyAudit',
         summary: 'Recompute the audit in the database',
         description:
@@ -197,11 +193,13 @@ export function operatorAuditSealRoutes(deps: Deps): Routes {
           { after: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 })) },
           { examples: [{ after: 0 }] },
         ),
-        response: {
-          200: VerifiedAuditSchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS),
+        answers: {
+          200: answer(
+            'What was looked at, and the first thing that is wrong.',
+            VerifiedAuditSchema,
+          ),
         },
-      },
+      }),
       handler: async (request) => {
         const audit = auditOf(deps, request, 'audit.verify')
         const portion = await verifyAudit(deps, request.body.after ?? 0, audit)

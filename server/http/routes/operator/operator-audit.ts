@@ -8,7 +8,7 @@ import { readPeriod } from '../../basics/period.ts'
 import { Instant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forOperators } from '../../schemas/calls.ts'
 
 const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
@@ -75,21 +75,22 @@ export function operatorAuditRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/audit',
-      config: { role: 'auditor' },
-      schema: {
+      ...forOperators('auditor', {
         operationId: 'listAudit',
         summary: 'See who did what, newest first',
         description:
           'Every call that changed something leaves exactly one row; calls that failed, and dry runs, leave none. Reads with an auditor’s key leave one, too. `from` is included, `to` is not.',
         querystring: AuditListQuery,
-        response: {
-          200: Type.Object({
-            items: Type.Array(AuditItem),
-            next: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-          }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        answers: {
+          200: answer(
+            'Items, and a cursor to read on with; the cursor is null at the end.',
+            Type.Object({
+              items: Type.Array(AuditItem),
+              next: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+            }),
+          ),
         },
-      },
+      }),
       handler: async (request) => {
         const { actor, action, object, paymentWrites } = request.query
         const { fromMs, toMs } = readPeriod(request.query)

@@ -11,15 +11,15 @@ import {
 } from '../../../operations/deliveries/change-deliveries.ts'
 import type { JobDeps } from '../../../operations/deliveries/start-job.ts'
 import { auditOf } from '../../answers/audit.ts'
-import { DryRun, DryRunQuery, isDryRun } from '../../basics/dry-run.ts'
+import { DRY_RUN_MEANING, DryRun, DryRunQuery, isDryRun } from '../../basics/dry-run.ts'
 import { TEXT_PATTERN } from '../../basics/published.ts'
 import { Instant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import { ExternalIdFilter, outcomeFilter, STATES_PATTERN } from '../../schemas/delivery-schema.ts'
 import { breakdownProperties, toBreakdownBody } from '../../schemas/job-schema.ts'
-import { ABOUT_CLIENT_PROBLEMS, BODY_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
-import { RetriedSchema } from '../client/retries.ts'
+import { RetriedSchema } from '../both/retries.ts'
 
 /** Refuses unknown members: ignoring a misspelt filter would act on everything. */
 export const Filter = Type.Object(
@@ -139,28 +139,23 @@ function addBulk(app: App, deps: JobDeps, { act, would, done, ...texts }: Bulk):
     act === 'retry'
       ? RetriedSchema
       : Type.Object({ [done]: Type.Integer() }, { description: ABOUT_JOB })
+  const Would = Type.Object(
+    { [would]: Type.Integer(), ...optionalBreakdown },
+    { examples: [{ [would]: 12 }] },
+  )
   app.route({
     method: 'POST',
     url: `/deliveries/${act}`,
-    config: { role: 'admin' },
-    schema: {
+    ...forOperators('admin', {
       ...texts,
       querystring: BulkQuery,
       body: BulkBody,
-      response: {
-        200: Type.Object(
-          { [would]: Type.Integer(), ...optionalBreakdown },
-          { examples: [{ [would]: 12 }] },
-        ),
-        202: Done,
-        ...problemResponses(
-          ...ABOUT_CLIENT_PROBLEMS,
-          ...BODY_PROBLEMS,
-          'invalid-query',
-          'filter-too-wide',
-        ),
+      answers: {
+        200: answer(DRY_RUN_MEANING, Would),
+        202: answer(`How many are ${done}. \`Location\` names the job.`, Done),
       },
-    },
+      problems: [...ABOUT_CLIENT, 'filter-too-wide'],
+    }),
     handler: async (request, reply) => {
       const isDry = isDryRun(request)
       const filter = parseDeliveryFilter(request.body.filter, AT_FILTER)

@@ -5,7 +5,7 @@ import { CellViewer } from '../../../operations/clients/view-cell.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forOperators } from '../../schemas/calls.ts'
 
 export const CellSchema = Type.Object(
   {
@@ -36,17 +36,18 @@ export function operatorCellRoutes(deps: Deps & { baseUrl(): string }): Routes {
     app.route({
       method: 'GET',
       url: '/cells',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listCells',
         summary: 'See which cells there are, and who lives where',
         description:
           'A cell answers with itself. `paybell route` answers with all that it knows, and says which of them are away.',
-        response: {
-          200: Type.Object({ items: Type.Array(CellSchema) }),
-          ...problemResponses(...OPERATOR_PROBLEMS),
+        answers: {
+          200: answer(
+            'The cells, each with its signed entry of the directory.',
+            Type.Object({ items: Type.Array(CellSchema) }),
+          ),
         },
-      },
+      }),
       handler: async () => ({ items: [{ ...(await viewer.view()), isAway: false }] }),
     })
   }

@@ -15,16 +15,9 @@ import { auditOf } from '../../answers/audit.ts'
 import { Instant, SearchText, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
-import {
-  ABOUT_CLIENT_PROBLEMS,
-  BODY_PROBLEMS,
-  EMPTY_BODY,
-  IdParams,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { EMPTY_BODY, IdParams, readId } from '../../schemas/schemas.ts'
 
 const Named = Type.Object(
   {
@@ -106,13 +99,14 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'POST',
       url: '/clients',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'createClient',
         summary: 'Onboard a client',
+        description:
+          'The secret is shown in this answer and never again. Open an account for the client next.',
         body: Named,
-        response: { 201: NewClient, ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS) },
-      },
+        answers: { 201: answer('The client and its first secret.', NewClient) },
+      }),
       handler: async (request, reply) => {
         const { client, secret } = await onboardClient(
           deps,
@@ -127,14 +121,13 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'GET',
       url: '/clients',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listClients',
         summary: 'List clients',
         description: 'The oldest first, unless `sort` says otherwise.',
-        ...pagesOf(ClientItem, ...OPERATOR_PROBLEMS),
+        ...pagesOf(ClientItem),
         querystring: ClientListQuery,
-      },
+      }),
       handler: async (request) => {
         const { q, sort, ...page } = request.query
         const filter = { search: q ?? null, order: sort ?? 'createdAt' }
@@ -145,16 +138,15 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'GET',
       url: '/clients/:id',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getClient',
         summary: 'See one client',
+        description:
+          'With the ids of its secrets and when they were made: never the secrets themselves.',
         params: IdParams,
-        response: {
-          200: ClientWithSecrets,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 200: answer('The client.', ClientWithSecrets) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request) => {
         const { client, secrets } = await viewClient(deps, readId(request.params.id))
         return { ...toClientItem(client), secrets: secrets.map(toSecretItem) }
@@ -164,18 +156,15 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'PATCH',
       url: '/clients/:id',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'changeClient',
         summary: 'Disable or enable a client',
         description: 'The tokens of a disabled client stop working within 5 seconds.',
         params: IdParams,
         body: StatusChange,
-        response: {
-          200: ClientItem,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 200: answer('The client as it is now.', ClientItem) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request) => {
         const { status } = request.body
         const action = status === 'ACTIVE' ? 'client.enable' : 'client.disable'
@@ -187,17 +176,14 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'POST',
       url: '/clients/:id/secrets',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'createClientSecret',
         summary: 'Issue another secret',
         description: 'Two secrets may live at once, so that a client can rotate without a gap.',
         params: IdParams,
-        response: {
-          201: NewSecret,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found', 'too-many-secrets'),
-        },
-      },
+        answers: { 201: answer('The secret, shown this once.', NewSecret) },
+        problems: [...ABOUT_CLIENT, 'too-many-secrets'],
+      }),
       handler: async (request, reply) => {
         const audit = auditOf(deps, request, 'secret.create')
         const issued = await issueClientSecret(deps, readId(request.params.id), audit)
@@ -209,16 +195,15 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'DELETE',
       url: '/clients/:id/secrets/:secretId',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'deleteClientSecret',
         summary: 'Revoke a secret',
+        description:
+          'It gets no token any more. Tokens that it got before stay good until they expire.',
         params: SecretParams,
-        response: {
-          204: EMPTY_BODY,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 204: answer('Revoked.', EMPTY_BODY) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request, reply) => {
         const { id, secretId } = request.params
         const audit = auditOf(deps, request, 'secret.revoke')
@@ -230,18 +215,15 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'POST',
       url: '/clients/:id/console-links',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'createConsoleLink',
         summary: 'Make a link that signs a person in at the console as the client',
         description:
           'It works once, within 15 minutes. The session lasts 12 hours at most and ends when the client is disabled. Anyone who has the link can use it: hand it over as you would a password.',
         params: IdParams,
-        response: {
-          201: ConsoleLink,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found', 'client-disabled'),
-        },
-      },
+        answers: { 201: answer('The link, and when it expires.', ConsoleLink) },
+        problems: [...ABOUT_CLIENT, 'client-disabled'],
+      }),
       handler: async (request, reply) => {
         const audit = auditOf(deps, request, 'console-link.create')
         const link = await createConsoleLink(deps, readId(request.params.id), audit)
@@ -255,17 +237,15 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'POST',
       url: '/clients/:id/accounts',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'createAccount',
         summary: 'Open an account',
+        description: 'Payments belong to accounts, and webhooks get the payments of one account.',
         params: IdParams,
         body: Named,
-        response: {
-          201: AccountItem,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 201: answer('The account.', AccountItem) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request, reply) => {
         const account = await openAccount(
           deps,
@@ -281,13 +261,14 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
     app.route({
       method: 'GET',
       url: '/clients/:id/accounts',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listAccounts',
         summary: "List a client's accounts",
+        description: 'All accounts of one client.',
         params: IdParams,
-        ...pagesOf(AccountItem, ...ABOUT_CLIENT_PROBLEMS, 'not-found'),
-      },
+        ...pagesOf(AccountItem),
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request) => {
         const page = toPageRequest(request.query)
         const accounts = await viewAccounts(deps, readId(request.params.id), page)

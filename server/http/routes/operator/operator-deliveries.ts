@@ -9,6 +9,7 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import {
   CursorPageOf,
   deliveryText,
@@ -21,15 +22,8 @@ import {
   toOperatorDelivery,
   toSentRequest,
 } from '../../schemas/delivery-schema.ts'
-import {
-  ABOUT_CLIENT_PROBLEMS,
-  IdParams,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 
-const tags = ['Operator']
 const JSON_TYPE = 'application/json; charset=utf-8'
 const ANY_CLIENT = { clientKey: null, accountId: null }
 
@@ -38,19 +32,15 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/deliveries',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listAllDeliveries',
-        tags,
         summary: 'List deliveries, newest first',
         description:
           'Pending and ended ones. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
         querystring: OperatorDeliveryListQuery,
-        response: {
-          200: CursorPageOf(OperatorDeliverySchema),
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
-        },
-      },
+        answers: { 200: CursorPageOf(OperatorDeliverySchema) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request, reply) => {
         const filter = parseDeliveryFilter(request.query)
         const asked = toCursorRequest(request.query)
@@ -63,19 +53,19 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/deliveries/:id',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getAnyDelivery',
-        tags,
         summary: 'See one delivery: request, signatures, answers, and its status in words',
         description:
           'The request is made again from what is stored, with the keys that signed at the time; of an attempt before the last two rotations with the oldest key that is kept, so that its signatures are not those that were sent.',
         params: IdParams,
-        response: {
-          200: OperatorDeliveryDetailSchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
+        answers: {
+          200: answer(
+            'The delivery, with its request, its signatures and what was answered.',
+            OperatorDeliveryDetailSchema,
+          ),
         },
-      },
+      }),
       handler: async (request, reply) => {
         const id = readId(request.params.id)
         const { delivery, attempts, explanation } = await viewDelivery(
@@ -101,19 +91,20 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/deliveries/:id/body',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getAnyDeliveryBody',
-        tags,
         summary: 'Get the exact bytes that the callbacks of a delivery carry',
         description:
           'Byte for byte what its signatures are made over: with the file of a document, a link in its place, or neither, as its endpoint gets documents.',
         params: IdParams,
-        response: {
-          200: Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
+        answers: {
+          200: answer(
+            'The body, byte for byte.',
+            Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
+          ),
         },
-      },
+        problems: ['payload-expired'],
+      }),
       handler: async (request, reply) => {
         const body = await viewSentBody(deps, ANY_CLIENT, readId(request.params.id))
         // As bytes, because the framework would add a charset to text.
@@ -126,19 +117,20 @@ export function operatorDeliveryRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/events/:id/body',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getEventBody',
-        tags,
         summary: 'Get the exact bytes of an event’s callback body',
         description:
           'Byte for byte what callbacks carry, the file of a document included. An endpoint that gets a link in its place, or neither, has other bytes: `/deliveries/{id}/body`.',
         params: IdParams,
-        response: {
-          200: Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
+        answers: {
+          200: answer(
+            'The body, byte for byte.',
+            Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
+          ),
         },
-      },
+        problems: ['payload-expired'],
+      }),
       handler: async (request, reply) => {
         const body = await viewAnyEventBody(deps, readId(request.params.id))
         // As bytes, because the framework would add a charset to text.

@@ -17,21 +17,16 @@ import { auditOf } from '../../answers/audit.ts'
 import { Instant, SearchText, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { EndpointChangeBody, readEndpointChange } from '../../schemas/endpoint-change.ts'
-import { toAllSettingsShown, toHmacHeaderName } from '../../schemas/endpoint-settings-schema.ts'
-import { PageOf, PageQuery, toPageBody } from '../../schemas/page.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import {
-  ABOUT_CLIENT_PROBLEMS,
-  BODY_PROBLEMS,
-  EndpointItem,
-  HealthSchema,
-  IdParams,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-  readId,
-  toHealth,
-} from '../../schemas/schemas.ts'
-import { SeriesQuery, SeriesSchema, toSeriesBody } from '../../schemas/series-schema.ts'
+  aboutPausing,
+  EndpointChangeBody,
+  readEndpointChange,
+} from '../../schemas/endpoint-change.ts'
+import { toAllSettingsShown, toHmacHeaderName } from '../../schemas/endpoint-settings-schema.ts'
+import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
+import { EndpointItem, HealthSchema, IdParams, readId, toHealth } from '../../schemas/schemas.ts'
+import { SERIES, toSeriesBody } from '../../schemas/series-schema.ts'
 
 const KINDS = ['subscription', 'webhook', 'listener'] as const
 export const KindSchema = Type.Enum([...KINDS])
@@ -92,26 +87,20 @@ const ACTIONS = {
   settings: 'endpoint.change',
 } as const
 
-const tags = ['Operator']
-
 export function operatorEndpointRoutes(deps: Deps): Routes {
   return (app) => {
     app.route({
       method: 'GET',
       url: '/endpoints',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listEndpoints',
-        tags,
         summary: 'List endpoints with their health',
         description:
           'The oldest first, unless `sort` says otherwise. `health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
+        ...pagesOf(ItemWithHealth),
         querystring: EndpointListQuery,
-        response: {
-          200: PageOf(ItemWithHealth),
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
-        },
-      },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request) => {
         const { clientId, accountId, kind, status, failing, q, sort, ...page } = request.query
         const filter = {
@@ -133,17 +122,13 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/endpoints/:id',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getEndpoint',
-        tags,
         summary: 'See one endpoint and its health, also when it was deleted',
+        description: 'Of any client. `health.pending` is exact here.',
         params: IdParams,
-        response: {
-          200: ItemWithHealth,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 200: answer('The endpoint, its health and its last 24 hours.', ItemWithHealth) },
+      }),
       handler: async (request) =>
         toItemWithHealth(await viewAnyEndpoint(deps, readId(request.params.id))),
     })
@@ -151,20 +136,11 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/endpoints/:id/series',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getEndpointSeries',
-        tags,
         summary: 'See how an endpoint fared, hour by hour',
-        description:
-          'Attempts, how many of them were answered with 200, and about how long they took (within 41 %). Empty hours are there too.',
-        params: IdParams,
-        querystring: SeriesQuery,
-        response: {
-          200: SeriesSchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query', 'not-found'),
-        },
-      },
+        ...SERIES,
+      }),
       handler: async (request) => {
         const period = request.query.window ?? 'day'
         return toSeriesBody(await viewAnySeries(deps, readId(request.params.id), period))
@@ -174,20 +150,15 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
     app.route({
       method: 'PATCH',
       url: '/endpoints/:id',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'changeEndpoint',
-        tags,
         summary: 'Pause or resume an endpoint, or change its settings',
-        description:
-          'A paused endpoint loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.',
+        description: aboutPausing('endpoint'),
         params: IdParams,
         body: EndpointChangeBody,
-        response: {
-          200: Item,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 200: answer('The endpoint as it is now.', Item) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request) => {
         const change = readEndpointChange(request.body)
         const audit = auditOf(deps, request, ACTIONS[change.status ?? 'settings'])

@@ -14,15 +14,9 @@ import { auditOf } from '../../answers/audit.ts'
 import { Instant, OptionalInstant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { answer, forOperators } from '../../schemas/calls.ts'
 import { pagesOf, toPageBody } from '../../schemas/page.ts'
-import {
-  BODY_PROBLEMS,
-  EMPTY_BODY,
-  IdParams,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { EMPTY_BODY, IdParams, readId } from '../../schemas/schemas.ts'
 
 export const RoleSchema = Type.Enum([...ROLES], {
   description:
@@ -55,23 +49,15 @@ export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {
     app.route({
       method: 'POST',
       url: '/keys',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'createOperatorKey',
         summary: 'Make an operator’s key',
         description:
           'The audit names the actor by it; a name belongs to one live key. At most 100 live keys.',
         body: KeyRequest,
-        response: {
-          201: NewKey,
-          ...problemResponses(
-            ...OPERATOR_PROBLEMS,
-            ...BODY_PROBLEMS,
-            'key-name-taken',
-            'too-many-keys',
-          ),
-        },
-      },
+        answers: { 201: answer('The key, shown this once.', NewKey) },
+        problems: ['key-name-taken', 'too-many-keys'],
+      }),
       handler: async (request, reply) => {
         const made = await createOperatorKey(
           deps,
@@ -87,14 +73,13 @@ export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {
     app.route({
       method: 'GET',
       url: '/keys',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listOperatorKeys',
         summary: 'List operator’s keys',
         description:
           'Oldest first, revoked ones too. `lastUsedAt` is exact to about a minute. The key of PAYBELL_OPERATOR_KEY is not among them.',
-        ...pagesOf(KeyItem, ...OPERATOR_PROBLEMS),
-      },
+        ...pagesOf(KeyItem),
+      }),
       handler: async (request) =>
         toPageBody(await viewOperatorKeys(deps, toPageRequest(request.query)), toKeyItem),
     })
@@ -102,17 +87,13 @@ export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {
     app.route({
       method: 'DELETE',
       url: '/keys/:id',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'revokeOperatorKey',
         summary: 'Revoke an operator’s key',
         description: 'It stops working within 5 seconds in every process, and stays in the list.',
         params: IdParams,
-        response: {
-          204: EMPTY_BODY,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 204: answer('Revoked.', EMPTY_BODY) },
+      }),
       handler: async (request, reply) => {
         const audit = auditOf(deps, request, 'key.revoke')
         await revokeOperatorKey(deps, readId(request.params.id), audit)

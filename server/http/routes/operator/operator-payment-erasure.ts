@@ -6,7 +6,8 @@ import { auditOf } from '../../answers/audit.ts'
 import { Instant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { ABOUT_CLIENT_PROBLEMS, IdParams, problemResponses, readId } from '../../schemas/schemas.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 
 export const ErasedSchema = Type.Object(
   {
@@ -34,19 +35,16 @@ export function operatorPaymentErasureRoutes(deps: Deps): Routes {
     app.route({
       method: 'POST',
       url: '/payments/:id/erase',
-      config: { role: 'admin' },
-      schema: {
+      ...forOperators('admin', {
         operationId: 'erasePayment',
         tags: ['Payments in'],
         summary: 'Erase what a payment tells of people',
         description:
           'From the payment, its events, its files and what receivers answered. Pending deliveries of it are cancelled. Ids, states and times stay, and a later write goes on with the next sequence. May be repeated.',
         params: IdParams,
-        response: {
-          200: ErasedSchema,
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'not-found'),
-        },
-      },
+        answers: { 200: answer('What was erased.', ErasedSchema) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request) => {
         const audit = auditOf(deps, request, 'payment.erase')
         const erased = await erasePayment(deps, readId(request.params.id), audit)

@@ -18,15 +18,10 @@ import { readPeriod } from '../../basics/period.ts'
 import { Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import { CursorPageOf } from '../../schemas/delivery-schema.ts'
 import { PaymentSchema } from '../../schemas/payment-schema.ts'
-import {
-  ABOUT_CLIENT_PROBLEMS,
-  IdParams,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const tags = ['Payments in']
@@ -89,19 +84,16 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/payments',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listPayments',
         tags,
         summary: 'List payments, newest first',
         description:
           'By their first write. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
         querystring: ListQuery,
-        response: {
-          200: CursorPageOf(OperatorPayment),
-          ...problemResponses(...ABOUT_CLIENT_PROBLEMS, 'invalid-query'),
-        },
-      },
+        answers: { 200: CursorPageOf(OperatorPayment) },
+        problems: ABOUT_CLIENT,
+      }),
       handler: async (request, reply) => {
         const { query } = request
         const filter = {
@@ -120,17 +112,16 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/payments/:id',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getPayment',
         tags,
         summary: 'See a payment as it is now',
+        description:
+          'With its account, its client, its version and the sequence of its last event.',
         params: IdParams,
-        response: {
-          200: OperatorPayment,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'payload-expired'),
-        },
-      },
+        answers: { 200: answer('The payment; its document without the file.', OperatorPayment) },
+        problems: ['payload-expired'],
+      }),
       handler: async (request, reply) => {
         const payment = await viewPayment(deps, readId(request.params.id))
         return reply.type(JSON_TYPE).send(paymentText(payment) as never)
@@ -140,18 +131,16 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/payments/:id/events',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listPaymentEvents',
         tags,
         summary: "List a payment's events, newest first, each with its deliveries",
+        description:
+          'Each event with its deliveries: which endpoint it went to, and how that ended.',
         params: IdParams,
         querystring: Type.Object(CursorQuery),
-        response: {
-          200: CursorPageOf(EventWithDeliveriesItem),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'not-found', 'invalid-query'),
-        },
-      },
+        answers: { 200: CursorPageOf(EventWithDeliveriesItem) },
+      }),
       handler: async (request, reply) => {
         const asked = toCursorRequest(request.query)
         const page = await viewPaymentEvents(deps, readId(request.params.id), asked)

@@ -36,6 +36,7 @@ import { toProblem } from '../../basics/problems.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { bePatientWith, readPatiently } from '../../requests/patient-body.ts'
+import { answer } from '../../schemas/calls.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../../schemas/payment-schema.ts'
 import {
   ABOUT_CLIENT_PROBLEMS,
@@ -105,8 +106,11 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
         params: IdParams,
         body: PaymentWriteSchema,
         response: {
-          200: WrittenSchema,
-          201: WrittenSchema,
+          200: answer(
+            'Recorded. `event` is null when nothing changed; `stale` is true when a newer version is stored.',
+            WrittenSchema,
+          ),
+          201: answer('The first write of this payment, recorded.', WrittenSchema),
           ...problemResponses(
             ...ABOUT_CLIENT_PROBLEMS,
             ...BODY_PROBLEMS,

@@ -3,7 +3,7 @@
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forOperators } from '../../schemas/calls.ts'
 
 export const Setting = Type.Object(
   {
@@ -39,17 +39,18 @@ export function operatorSettingsRoutes(deps: Pick<Deps, 'config'>): Routes {
     app.route({
       method: 'GET',
       url: '/settings',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'listSettings',
         summary: 'See the settings',
         description:
           'As the process that answers resolved them at its start. Secrets are never shown, only whether they are set.',
-        response: {
-          200: Type.Object({ settings: Type.Array(Setting) }),
-          ...problemResponses(...OPERATOR_PROBLEMS),
+        answers: {
+          200: answer(
+            'Every setting; of a secret only whether it is set.',
+            Type.Object({ settings: Type.Array(Setting) }),
+          ),
         },
-      },
+      }),
       handler: async () => ({ settings: [...deps.config.settings] }),
     })
   }

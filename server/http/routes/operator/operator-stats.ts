@@ -15,6 +15,7 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { Instant, OptionalInstant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { answer, forOperators } from '../../schemas/calls.ts'
 import {
   CircuitSchema,
   HealthSchema,
@@ -128,19 +129,16 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
     app.route({
       method: 'GET',
       url: '/stats',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'getStats',
-        tags,
         summary: 'See the service at a glance',
+        description:
+          'Counts of deliveries, what is pending and when it is due, a series of attempts, endpoints that fail, and the processes. Made for the console; read `/metrics` for alerts.',
         querystring: Type.Object({
           window: Type.Optional(PeriodSchema),
         }),
-        response: {
-          200: StatsSchema,
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
-        },
-      },
+        answers: { 200: answer('The numbers of the period.', StatsSchema) },
+      }),
       handler: async (request) => toBody(deps, await viewer.view(request.query.window ?? 'hour')),
     })
 

@@ -5,13 +5,8 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { SearchText, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
-import {
-  CLIENT_PROBLEMS,
-  OPERATOR_PROBLEMS,
-  OptionalAccountHeader,
-  problemResponses,
-} from '../../schemas/schemas.ts'
+import { ownerOf } from '../../requests/authenticate.ts'
+import { answer, forClients, forOperators } from '../../schemas/calls.ts'
 
 const OptionalText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description })
@@ -59,25 +54,18 @@ export function searchRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/v1/search',
-      config: { account: 'optional' },
-      schema: {
+      ...forClients({
         operationId: 'search',
         tags: ['Deliveries'],
         summary: 'Find a payment, an endpoint, an account, an event or a delivery of yours',
         description,
-        headers: OptionalAccountHeader,
         querystring: Query,
-        response: {
-          200: Type.Object({ items: Type.Array(SearchHit) }),
-          ...problemResponses(...CLIENT_PROBLEMS, 'invalid-account', 'invalid-query'),
+        answers: {
+          200: answer('What was found, ids first.', Type.Object({ items: Type.Array(SearchHit) })),
         },
-      },
+      }),
       handler: async (request) => {
-        const { clientKey } = callerOf(request)
-        const hits = await search(deps, request.query.q, {
-          clientKey,
-          accountId: request.accountId,
-        })
+        const hits = await search(deps, request.query.q, ownerOf(request))
         return { items: hits.map(toOwnHit) }
       },
     })
@@ -89,18 +77,18 @@ export function operatorSearchRoutes(deps: Deps): Routes {
     app.route({
       method: 'GET',
       url: '/search',
-      config: { role: 'viewer' },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'searchAll',
-        tags: ['Operator'],
         summary: 'Find anything by an id or a name',
         description,
         querystring: Query,
-        response: {
-          200: Type.Object({ items: Type.Array(OperatorSearchHit) }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query'),
+        answers: {
+          200: answer(
+            'What was found, ids first.',
+            Type.Object({ items: Type.Array(OperatorSearchHit) }),
+          ),
         },
-      },
+      }),
       handler: async (request) => ({
         items: [...(await search(deps, request.query.q, { clientKey: null, accountId: null }))],
       }),
