@@ -25,6 +25,7 @@ import { Doors } from './http/doors.ts'
 import type { RouteEntry } from './http/route-table.ts'
 import type { ServerDeps } from './http/routes/server-deps.ts'
 import { Lifecycle, Phase, settleAll, UnfinishedStop } from './lifecycle.ts'
+import { createGatherer } from './operations/accepting/create-gatherer.ts'
 import { createAccess } from './operations/access/access.ts'
 import { AccountDirectory } from './operations/access/account-directory.ts'
 import type { OperatorKeys } from './operations/access/live-operator-keys.ts'
@@ -45,7 +46,6 @@ import { addressOf } from './store/connection/session.ts'
 import { readDatabaseTimeMs } from './store/owed/leases.ts'
 import { WakeUps } from './store/owed/wake-ups.ts'
 import { Sealer } from './store/secrets/sealing.ts'
-import { createGatherer } from './telemetry/acceptance.ts'
 import { Readiness } from './telemetry/readiness.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { reportUntrustedKeys } from './telemetry/untrusted-keys.ts'
@@ -211,15 +211,9 @@ export function createApp(options: AppOptions): PaybellApp {
   const deps: Deps = { ...base, engine, send, endpointChanges, onForgedHours }
   const access = createAccess(deps)
   const accounts = new AccountDirectory(pool)
-  const gatherer = createGatherer(deps, {
-    accounts,
-    moves: access.moves,
-    metrics,
-    logger,
-    tracing,
-    stream,
-    writes,
-  })
+  const gatherer = telemetry.gathering(
+    createGatherer(deps, accounts, access.moves, (accept) => telemetry.accepting(accept)),
+  )
   const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
   const readiness = new Readiness(pool, sealer, {
     cell: config.isCellNamed ? config.cell : null,

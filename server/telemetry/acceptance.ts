@@ -3,111 +3,84 @@
 
 import type { Logger } from 'pino'
 import type { EventKind } from '../core/payments/payment.ts'
-import {
-  GATHERER_LIMITS,
-  PaymentGatherer,
-  type Submitter,
-} from '../operations/accepting/payment-gatherer.ts'
-import { type HoldLimits, holdLimits } from '../operations/accepting/payment-holds.ts'
-import { recordingOn } from '../operations/accepting/postgres-payment-store.ts'
-import {
-  acceptPayments,
-  type Locking,
-  type PaymentChange,
-  type RecordedChanges,
-  type RecordingDeps,
-  type RecordResult,
-} from '../operations/accepting/record-payments.ts'
-import type { AccountDirectory } from '../operations/access/account-directory.ts'
-import type { ClientMoves } from '../operations/access/move-checks.ts'
-import type { Deps } from '../operations/shared/deps.ts'
+import type { Clock } from '../core/plain/clock.ts'
+import type { Accept } from '../operations/accepting/create-gatherer.ts'
+import type { PaymentGatherer } from '../operations/accepting/payment-gatherer.ts'
+import type { PaymentChange, RecordedChanges } from '../operations/accepting/record-payments.ts'
 import type { LiveStream } from './live-stream.ts'
 import type { Metrics } from './metrics.ts'
 import type { Tracing } from './tracing.ts'
 import type { WriteWatch } from './write-watch.ts'
 
 export interface AcceptanceParts {
-  accounts: AccountDirectory
-  moves: ClientMoves
+  clock: Clock
   metrics: Metrics
   logger: Logger
   tracing: Tracing | null
   writes: WriteWatch
   /** Asked first whether it has readers: most of the time it has none. */
-  stream?: Pick<LiveStream, 'isWatched' | 'accepted'>
+  stream: Pick<LiveStream, 'isWatched' | 'accepted'>
 }
 
-export function createGatherer(deps: Deps, parts: AcceptanceParts): PaymentGatherer {
-  const recording = recordingOn(deps, parts.accounts, parts.moves)
-  const record = (changes: readonly PaymentChange[], locking: Locking) =>
-    noteWrite(parts.writes, recordWatched(deps, recording, parts, changes, locking))
-  const holds = holdLimits(deps.config.databaseConnections)
-  return parts.tracing === null
-    ? new PaymentGatherer(record, GATHERER_LIMITS, holds)
-    : new TracedGatherer(record, holds, parts.tracing)
-}
-
-/** A transaction that had nothing to write is no evidence that writes work. */
-async function noteWrite(
-  writes: WriteWatch,
-  recording: Promise<readonly RecordResult[]>,
-): Promise<readonly RecordResult[]> {
-  try {
-    const results = await recording
-    if (results.some((result) => 'event' in result && result.event !== null)) {
-      writes.succeeded('payments')
+export function watchingAccepts(parts: AcceptanceParts, accept: Accept): Accept {
+  const { tracing, writes } = parts
+  return async (changes, locking) => {
+    const work = () => accept(changes, locking)
+    parts.metrics.countBatch(changes.length)
+    try {
+      const accepted = await (tracing === null ? work() : tracing.accept(changes, work))
+      // A transaction that had nothing to write is no evidence that writes work.
+      if (tellAccepted(parts, changes, accepted) > 0) writes.succeeded('payments')
+      return accepted
+    } catch (error) {
+      writes.failed('payments', error)
+      throw error
     }
-    return results
-  } catch (error) {
-    writes.failed('payments', error)
-    throw error
   }
 }
 
-class TracedGatherer extends PaymentGatherer {
-  readonly #tracing: Tracing
-
-  constructor(
-    record: ConstructorParameters<typeof PaymentGatherer>[0],
-    holds: HoldLimits,
-    tracing: Tracing,
-  ) {
-    super(record, GATHERER_LIMITS, holds)
-    this.#tracing = tracing
-  }
-
-  override enter(change: PaymentChange, submitter: Submitter): void {
-    this.#tracing.noteRequest(change)
-    super.enter(change, submitter)
+/** Which request each change came with is noted, because a transaction may serve many requests. */
+export function notingRequests(
+  tracing: Tracing,
+  gatherer: PaymentGatherer,
+): Pick<PaymentGatherer, 'enter' | 'submit'> {
+  return {
+    enter(change, submitter) {
+      tracing.noteRequest(change)
+      gatherer.enter(change, submitter)
+    },
+    submit(change) {
+      tracing.noteRequest(change)
+      return gatherer.submit(change)
+    },
   }
 }
 
-async function recordWatched(
-  { engine, clock }: Deps,
-  recording: RecordingDeps,
-  { metrics, logger, tracing, stream }: AcceptanceParts,
+/** Returns how many events were accepted. */
+function tellAccepted(
+  { clock, metrics, logger, stream }: AcceptanceParts,
   changes: readonly PaymentChange[],
-  locking: Locking,
-): Promise<readonly RecordResult[]> {
-  const accept = () => acceptPayments(recording, engine, changes, locking)
-  metrics.countBatch(changes.length)
-  const accepted = await (tracing === null ? accept() : tracing.accept(changes, accept))
+  accepted: RecordedChanges,
+): number {
   const { results, deliveries } = accepted
+  let events = 0
   metrics.countCreated(deliveries.length)
   for (const result of results) {
-    if ('event' in result && result.event !== null) metrics.countEvent(result.event.kind)
+    if (!('event' in result) || result.event === null) continue
+    metrics.countEvent(result.event.kind)
+    events++
   }
   // Thousands a second: the lines are not built when the level is off.
   if (logger.isLevelEnabled('info')) {
     for (const line of acceptedEvents(changes, accepted)) logger.info(line, 'event.accepted')
   }
-  if (stream?.isWatched) {
+  if (stream.isWatched) {
     const at = new Date(clock.nowMs()).toISOString()
     for (const { kind, ...event } of acceptedEvents(changes, accepted)) {
       stream.accepted({ ...event, event: kind, at })
     }
   }
-  return results
+  return events
 }
 
 interface Accepted {

@@ -6,7 +6,10 @@ import type { Logger } from 'pino'
 import type { Clock } from '../core/plain/clock.ts'
 import type { DeliveryStore } from '../delivery/seams/delivery-store.ts'
 import type { AttemptReport, EngineEnvironment } from '../delivery/seams/environment.ts'
+import type { Accept } from '../operations/accepting/create-gatherer.ts'
+import type { PaymentGatherer } from '../operations/accepting/payment-gatherer.ts'
 import { probeWrite } from '../store/connection/write-refusals.ts'
+import { notingRequests, watchingAccepts } from './acceptance.ts'
 import { AttemptCounter } from './attempt-counter.ts'
 import { attemptedEvent, attemptLine, countingExhausted } from './attempt-reports.ts'
 import { DatabaseGaugeReader } from './database-gauges.ts'
@@ -70,6 +73,17 @@ export class Telemetry {
   traced(send: EngineEnvironment['send']): EngineEnvironment['send'] {
     const { tracing } = this
     return tracing === null ? send : (request) => tracing.send(request, send)
+  }
+
+  /** Wraps each transaction that accepts payment changes. */
+  accepting(accept: Accept): Accept {
+    const { metrics, stream, tracing, writes } = this
+    return watchingAccepts({ ...this.#parts, metrics, stream, tracing, writes }, accept)
+  }
+
+  /** Wraps the door of the gatherer. */
+  gathering(gatherer: PaymentGatherer): Pick<PaymentGatherer, 'enter' | 'submit'> {
+    return this.tracing === null ? gatherer : notingRequests(this.tracing, gatherer)
   }
 
   attempted(report: AttemptReport): void {

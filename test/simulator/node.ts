@@ -136,7 +136,7 @@ export class SimulatedNode {
     })
   }
 
-  /** The accepting side of the process, as telemetry/acceptance puts it together. */
+  /** The accepting side of the process, as operations/accepting/create-gatherer puts it together. */
   #accept(engine: Engine, clock: Clock, door: Door, link: PaymentLink): void {
     const { subject, twin, accounts, accepting } = this.#world
     const ids = new subject.UuidMaker(

@@ -11,9 +11,7 @@ import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import type { App } from '../../server/http/basics/typed.ts'
 import type { Readiness, ServerDeps, Surface } from '../../server/http/routes/server-deps.ts'
 import { buildServer } from '../../server/http/server.ts'
-import { PaymentGatherer } from '../../server/operations/accepting/payment-gatherer.ts'
-import { recordingOn } from '../../server/operations/accepting/postgres-payment-store.ts'
-import { acceptPayments } from '../../server/operations/accepting/record-payments.ts'
+import { createGatherer } from '../../server/operations/accepting/create-gatherer.ts'
 import { createAccess } from '../../server/operations/access/access.ts'
 import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
 import { WebhookKeys } from '../../server/operations/access/webhook-keys.ts'
@@ -145,7 +143,6 @@ export async function serveHttp(
 /** What the routes ask besides operations: the service's own parts, of which none runs by itself. */
 function partsOf(deps: Deps, options: TestServerOptions, log: Logger) {
   const accounts = new AccountDirectory(deps.pool)
-  const recording = recordingOn(deps, accounts)
   return {
     accounts,
     jobs: new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: randomUUID(), log }),
@@ -154,12 +151,7 @@ function partsOf(deps: Deps, options: TestServerOptions, log: Logger) {
       cautiousMs: () => deps.clock.monotonicMs(),
       onError() {},
     }),
-    gatherer:
-      options.gatherer ??
-      new PaymentGatherer(async (changes, locking) => {
-        const { results } = await acceptPayments(recording, deps.engine, changes, locking)
-        return results
-      }),
+    gatherer: options.gatherer ?? createGatherer(deps, accounts),
     stream: new LiveStream(),
     inFlight: () => 0,
   }
