@@ -53,6 +53,28 @@ test('regression: a clock that goes back has rows of the future brought forward,
   assert.equal(asked.length, 1, 'once')
 })
 
+test('regression: rows that a process writes by the old clock after the others have looked are brought forward, too', async () => {
+  let found = 0
+  const { lateRows, step, asked, readAnew, pass } = startLateRows(async () => found)
+  step(HOUR_MS)
+  await lateRows.round()
+  readAnew.length = 0
+  pass(29_000)
+  await lateRows.round()
+  assert.equal(asked.length, 1)
+  found = 1
+  pass(1_000)
+  await lateRows.round()
+  assert.deepEqual(readAnew, ['forget 7', 'read 7'])
+  found = 0
+  pass(30_000)
+  await lateRows.round()
+  assert.deepEqual([asked.length, readAnew.length], [3, 2], 'nothing was late')
+  pass(10 * 60_000)
+  await lateRows.round()
+  assert.equal(asked.length, 3, 'the end of the doubt')
+})
+
 test('readings that differ by a second or two are no step', async () => {
   const { lateRows, step, asked } = startLateRows(async () => 0)
   step(2_000)

@@ -1,7 +1,8 @@
 // The database's clock has gone back: rows that were scheduled while it was ahead would come late by as much. Their due
 // times are brought forward to what their delays allow, and the shards are read again. What is in memory of them is
 // forgotten for it, as if the shards had been lost and gained: that way is walked every day. A process that starts
-// cannot know what the clock was before, and looks once.
+// cannot know what the clock was before. And another that has not read it since goes on writing by the old one: so rows
+// are looked for again and again, for a while.
 
 import { latestDueMs, type RetryPolicy } from '../../core/delivery/backoff.ts'
 import type { Lanes } from '../lanes/lanes.ts'
@@ -11,8 +12,10 @@ import type { DueReader } from './due-reader.ts'
 
 /** A reading that is this far behind the clock is a step back. Readings of the same clock differ by a second or two. */
 const STEP_BACK_MS_MIN = 5_000
-/** A shard that is gained within this time after a step, or a start, was another's, which may not have lived to see it. */
-const GAINED_AFTER_MS_MAX = 10 * 60_000
+/** So long after a step, or a start, a shard that is gained may be another's which did not live to see the step, and
+ *  changes may be accepted by a process that cannot renew its leases, or is stopping, and has not seen it yet. */
+const DOUBT_MS = 10 * 60_000
+const AGAIN_EVERY_MS = 30_000
 /** Rows of one statement. What is locked at the moment stays as it is. */
 const PAGE_MAX = 5_000
 
@@ -33,6 +36,7 @@ export class LateRows {
   /** Shards that may have such rows, and whether what is in memory of them may be late, too. */
   readonly #doubtful = new Map<number, 'gained' | 'held'>()
   #steppedAtMs: number
+  #lookedAtMs: number
 
   constructor(
     environment: EngineEnvironment,
@@ -43,6 +47,7 @@ export class LateRows {
     this.#parts = parts
     this.#policies = policies
     this.#steppedAtMs = environment.clock.monotonicMs()
+    this.#lookedAtMs = this.#steppedAtMs
   }
 
   /** Reads the clock through `read`, and notices when that sets it back. */
@@ -54,17 +59,29 @@ export class LateRows {
     if (backMs < STEP_BACK_MS_MIN) return
     log.warn({ backMs: Math.round(backMs) }, 'database-clock.went-back')
     this.#steppedAtMs = clock.monotonicMs()
+    this.#lookedAtMs = this.#steppedAtMs
     for (const shard of this.#parts.shards.held) this.#doubtful.set(shard, 'held')
   }
 
   gained(shards: readonly number[]): void {
-    const sinceMs = this.#environment.clock.monotonicMs() - this.#steppedAtMs
-    if (sinceMs > GAINED_AFTER_MS_MAX) return
-    for (const shard of shards) this.#doubtful.set(shard, 'gained')
+    if (this.#isInDoubt) for (const shard of shards) this.#doubtful.set(shard, 'gained')
+  }
+
+  get #isInDoubt(): boolean {
+    return this.#environment.clock.monotonicMs() - this.#steppedAtMs <= DOUBT_MS
+  }
+
+  #doubtAgain(): void {
+    const nowMs = this.#environment.clock.monotonicMs()
+    if (!this.#isInDoubt || nowMs - this.#lookedAtMs < AGAIN_EVERY_MS) return
+    this.#lookedAtMs = nowMs
+    for (const shard of this.#parts.shards.held)
+      if (!this.#doubtful.has(shard)) this.#doubtful.set(shard, 'gained')
   }
 
   /** Never rejects: what the database did not let be done is done with the next round. */
   async round(): Promise<void> {
+    this.#doubtAgain()
     for (const [shard, since] of [...this.#doubtful]) {
       // Before it is asked: a step in the meantime makes it doubtful again.
       this.#doubtful.delete(shard)
