@@ -1,5 +1,6 @@
 // A client moves from cell to cell under load: nothing is lost, doubled or out of order, its ids and its cursor stay
-// good, and a move that breaks off leaves it where it was.
+// good, and a move that breaks off leaves it where it was. At full size it moves to another database, and to a node of a
+// cluster, too.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -15,29 +16,36 @@ import {
   readNodes,
   readPlace,
 } from '../../server/store/schema/cells.ts'
-import { cloneDatabase, type TestDatabase } from '../support/database.ts'
+import { type TestDatabase, testServerUrl } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
-import { addClient, type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
+import { addClient, type Paybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
-import { openCell, routeConfig, startRoute, startTwoCells } from '../support/two-cells.ts'
+import { Caller, type SandboxFacts } from '../support/sandbox.ts'
+import { sized } from '../support/size.ts'
+import {
+  openCell,
+  routeConfig,
+  startRoute,
+  startTwoCells,
+  type TwoCells,
+} from '../support/two-cells.ts'
 
-const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
 const DRAIN_MS = 2_000
 
 const CITUS = process.env.PAYBELL_TEST_CITUS_URL
 
 type Place = 'a schema' | 'a database' | 'a node of a cluster'
 
+/** In two schemas of one database; every test moves a client of its own. */
+const cells = await startTwoCells({ after })
+
 /** The cell that the client begins in, and the one that it moves to. */
-async function openCells(t: Owner, place: Place): Promise<[TestDatabase, TestDatabase, number]> {
-  if (place !== 'a node of a cluster') {
-    const database = await cloneDatabase()
-    const home = place === 'a schema' ? database : await cloneDatabase()
-    return [database, await openCell(t, home, 7), 0]
-  }
-  return [await openOnNode(t, 998, 0), await openOnNode(t, 7, 1), 998]
+async function startCells(t: Owner, place: Place): Promise<TwoCells> {
+  if (place === 'a schema') return cells
+  if (place === 'a database') return startTwoCells(t, { server: await testServerUrl() })
+  const homes = [await openOnNode(t, 998, 0), await openOnNode(t, 7, 1)] as const
+  return startTwoCells(t, { homes })
 }
 
 async function openOnNode(t: Owner, cell: number, node: number): Promise<TestDatabase> {
@@ -57,39 +65,28 @@ async function openOnNode(t: Owner, cell: number, node: number): Promise<TestDat
   return opened
 }
 
-async function startCells(t: Owner, place: Place) {
-  const [database, seventh, cell] = await openCells(t, place)
-  const spans = { leasePolicy: SHORT_LEASES, spans: SPANS }
-  const env = { PAYBELL_CELL: String(cell) }
-  const first = await startPaybell(t, { database, env, ...spans })
-  const second = await startPaybell(t, {
-    database: seventh,
-    env: { PAYBELL_CELL: '7' },
-    masterKey: first.masterKey,
-    ...spans,
-  })
-  const move = {
-    clientId: first.clientId,
-    toCell: 7,
-    toAddress: second.baseUrl,
-    sourceUrl: database.url,
-    targetUrl: seventh.url,
-    drainMs: DRAIN_MS,
+/** A client of the first cell, and its move to the other. */
+async function addMover({ first, seventh, move }: TwoCells) {
+  const facts = await addClient(first, 'Moves')
+  return {
+    facts,
+    here: new Caller(facts),
+    there: new Caller({ ...facts, baseUrl: seventh.baseUrl }),
+    move: { ...move, clientId: facts.clientId, drainMs: 50 },
   }
-  return { first, second, move }
 }
 
 /** Writes to whichever cell has the client now, as a producer does that follows a 308. */
 class Producer {
   readonly accepted: { id: string; sequence: number }[] = []
-  readonly #callers: readonly Paybell[]
+  readonly #cells: readonly SandboxFacts[]
   readonly #sequences = new Map<string, number>()
   #at = 0
   refused = 0
   longestPauseMs = 0
 
-  constructor(callers: readonly Paybell[]) {
-    this.#callers = callers
+  constructor(cells: readonly SandboxFacts[]) {
+    this.#cells = cells
   }
 
   async write(id: string): Promise<void> {
@@ -97,8 +94,7 @@ class Producer {
     const body = sampleBody({ id, version: number, reference: `number ${number}` })
     const startedAt = performance.now()
     await until('the write is accepted', async () => {
-      const caller = this.#callers[this.#at] as Paybell
-      const answer = await put(caller, id, body)
+      const answer = await put(this.#cells[this.#at] as SandboxFacts, id, body)
       if (answer.status === 308) this.#at = 1
       else if (answer.status === 503) this.refused++
       else if (answer.status <= 201) return true
@@ -112,7 +108,7 @@ class Producer {
 }
 
 /** Without following a redirect: fetch would drop the key on the way. */
-function put(cell: Paybell, id: string, body: Uint8Array<ArrayBuffer>): Promise<Response> {
+function put(cell: SandboxFacts, id: string, body: Uint8Array<ArrayBuffer>): Promise<Response> {
   return fetch(`${cell.baseUrl}/operator/v1/payments/${id}`, {
     method: 'PUT',
     redirect: 'manual',
@@ -125,33 +121,23 @@ function put(cell: Paybell, id: string, body: Uint8Array<ArrayBuffer>): Promise<
   })
 }
 
-function callerAt(cell: Paybell, of: Paybell): Caller {
-  const { clientId, clientSecret, accountId } = of
-  return new Caller({
-    baseUrl: cell.baseUrl,
-    operatorKey: cell.operatorKey,
-    clientId,
-    clientSecret,
-    accountId,
-  })
-}
-
-for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) {
+const PLACES: readonly Place[] = sized(['a schema'], ['a database', 'a node of a cluster'])
+for (const place of PLACES) {
   const skip =
     place !== 'a node of a cluster' || CITUS
       ? false
       : 'PAYBELL_TEST_CITUS_URL names no database with Citus'
   describe(`to ${place} of its own`, { skip }, () => {
     test('a client moves under load: 0 lost, 0 doubled, 0 out of order', async (t) => {
-      const { first, second, move } = await startCells(t, place)
+      const { first, seventh, ...rest } = await startCells(t, place)
+      const { facts, here, there, move } = await addMover({ first, seventh, ...rest })
       const receiver = await startReceiver(t)
-      await first.caller.register(receiver.url(), 'a key')
+      await here.register(receiver.url(), 'a key')
       const stranger = await startReceiver(t)
       const other = new Caller(await addClient(first, 'Stays'))
       await other.register(stranger.url(), 'a key')
 
-      const there = callerAt(second, first)
-      const producer = new Producer([first, { ...second, accountId: first.accountId }])
+      const producer = new Producer([facts, { ...facts, baseUrl: seventh.baseUrl }])
       const payments = Array.from({ length: 4 }, () => randomUUID())
       const strangers: string[] = []
       let isOver = false
@@ -164,11 +150,11 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
           strangers.push(id)
         }
       })()
-      const opened = openAccounts(first, () => isOver)
+      const opened = openAccounts(facts, () => isOver)
       await until('deliveries flow', () => receiver.received.length > 10)
-      const cursor = await readCursor(first.caller, 5)
+      const cursor = await readCursor(here, 5)
 
-      const { rows, frozenMs } = await moveClient(move)
+      const { rows, frozenMs } = await moveClient({ ...move, drainMs: DRAIN_MS })
       assert.ok(rows > 20)
       const before = producer.accepted.length
       await until('writes go on in the other cell', () => producer.accepted.length > before + 8)
@@ -176,7 +162,7 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
       await load
       const { ids, statuses } = await opened
       assert.deepEqual([...statuses].toSorted(), [201, 308, 503])
-      const { rows: arrived } = await second.pool.query('select id from accounts')
+      const { rows: arrived } = await seventh.pool.query('select id from accounts')
       const accounts = new Set(arrived.map(({ id }) => id))
       assert.deepEqual(
         ids.filter((id) => !accounts.has(id)),
@@ -205,16 +191,16 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
 
       // What it had is there, under the same ids, and its cursor goes on.
       const answer = await fetch(`${first.baseUrl}/v1/events`, {
-        headers: await first.caller.headers(),
+        headers: await here.headers(),
         redirect: 'manual',
       })
       assert.equal(answer.status, 308)
-      assert.equal(answer.headers.get('location'), `${second.baseUrl}/v1/events`)
+      assert.equal(answer.headers.get('location'), `${seventh.baseUrl}/v1/events`)
       assert.equal(answer.headers.get('x-paybell-cell'), '7')
-      assert.equal(answer.headers.get('x-paybell-moved'), first.clientId)
+      assert.equal(answer.headers.get('x-paybell-moved'), facts.clientId)
       const [id = ''] = payments
-      const write = await put(first, id, sampleBody({ id }))
-      assert.deepEqual([write.status, write.headers.get('x-paybell-moved')], [308, first.accountId])
+      const write = await put(facts, id, sampleBody({ id }))
+      assert.deepEqual([write.status, write.headers.get('x-paybell-moved')], [308, facts.accountId])
       // Transactions of other test files on the same server hold the newest events back for a moment.
       await until('the feed has every event', async () => {
         const events = await readAll(there, cursor.next)
@@ -224,7 +210,7 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
       const left = await first.pool.query(
         `select (select count(*) from pending_deliveries p join clients c using (client_key) where c.id = $1)
            + (select count(*) from events e join clients c using (client_key) where c.id = $1) as count`,
-        [first.clientId],
+        [facts.clientId],
       )
       assert.deepEqual(left.rows, [{ count: 0 }])
     })
@@ -232,7 +218,7 @@ for (const place of ['a schema', 'a database', 'a node of a cluster'] as const) 
 }
 
 /** Again and again, as an operator who takes no notice of the move. */
-async function openAccounts(cell: Paybell, isOver: () => boolean) {
+async function openAccounts(cell: SandboxFacts, isOver: () => boolean) {
   const ids: string[] = []
   const statuses = new Set<number>()
   while (!isOver()) {
@@ -274,25 +260,21 @@ async function readAll(caller: Caller, after: string): Promise<number> {
 
 describe('a move that breaks off', () => {
   test('is undone: the client goes on where it was, and nothing is in the other cell', async (t) => {
-    const { first, second, move } = await startCells(t, 'a schema')
+    const { facts, here, there, move } = await addMover(cells)
+    const { pool } = cells.seventh
     const receiver = await startReceiver(t)
-    await first.caller.register(receiver.url(), 'a key')
+    await here.register(receiver.url(), 'a key')
     const notices = { callbackUrl: receiver.url('/notices'), sharedKey: 'a key of notices' }
-    await first.caller.call('PUT', '/v1/notices', notices)
+    await here.call('PUT', '/v1/notices', notices)
     const id = randomUUID()
-    await first.caller.putPayment(id, sampleBody({ id }))
+    await here.putPayment(id, sampleBody({ id }))
     // The copy fails at its last table.
-    await second.pool.query(
-      'alter table payments add constraint no_payments check (false) not valid',
-    )
-    await assert.rejects(moveClient({ ...move, drainMs: 50 }), /no_payments/)
+    await pool.query('alter table payments add constraint no_payments check (false) not valid')
+    await assert.rejects(moveClient(move), /no_payments/)
     const count = 'select count(*) from clients where id = $1'
-    assert.deepEqual((await second.pool.query(count, [first.clientId])).rows, [{ count: 0 }])
+    assert.deepEqual((await pool.query(count, [facts.clientId])).rows, [{ count: 0 }])
     const answer = await until('it is accepted again', async () => {
-      const again = await first.caller.putPayment(
-        id,
-        sampleBody({ id, version: 18, reference: 'x' }),
-      )
+      const again = await here.putPayment(id, sampleBody({ id, version: 18, reference: 'x' }))
       return again.status === 200 && again
     })
     assert.equal(answer.status, 200)
@@ -300,30 +282,29 @@ describe('a move that breaks off', () => {
     await undoMove(move)
 
     // And it can be tried again, and completed where it was left off.
-    await second.pool.query('alter table payments drop constraint no_payments')
-    await moveClient({ ...move, drainMs: 50 })
+    await pool.query('alter table payments drop constraint no_payments')
+    await moveClient(move)
     assert.deepEqual(await moveClient(move), { rows: 0, frozenMs: 0 })
-    const shown = await callerAt(second, first).get('/v1/notices')
+    const shown = await there.get('/v1/notices')
     assert.equal(((await shown.json()) as typeof notices).callbackUrl, notices.callbackUrl)
     await assert.rejects(undoMove(move), /in the other cell already/)
   })
 
   test('regression: a client that has left can come back, with what it got elsewhere', async (t) => {
-    const { first, second, move } = await startCells(t, 'a schema')
+    const { here, there, move } = await addMover(cells)
     const receiver = await startReceiver(t)
     const [before, elsewhere] = [randomUUID(), randomUUID()]
-    await first.caller.register(receiver.url(), 'a key')
-    await first.caller.putPayment(before, sampleBody({ id: before }))
-    await moveClient({ ...move, drainMs: 50 })
-    const there = callerAt(second, first)
+    await here.register(receiver.url(), 'a key')
+    await here.putPayment(before, sampleBody({ id: before }))
+    await moveClient(move)
     assert.equal((await there.putPayment(elsewhere, sampleBody({ id: elsewhere }))).status, 201)
     const { sourceUrl: targetUrl, targetUrl: sourceUrl } = move
-    const home = { toCell: 0, toAddress: first.baseUrl, sourceUrl, targetUrl }
-    await moveClient({ ...move, ...home, drainMs: 50 })
+    const home = { toCell: 0, toAddress: cells.first.baseUrl, sourceUrl, targetUrl }
+    await moveClient({ ...move, ...home })
     for (const id of [before, elsewhere]) {
       const answer = await until('it is accepted at home', async () => {
         const body = sampleBody({ id, version: 18, reference: 'back' })
-        const given = await first.caller.putPayment(id, body)
+        const given = await here.putPayment(id, body)
         return given.status === 200 && given
       })
       assert.equal(((await answer.json()) as { event: { sequence: number } }).event.sequence, 2)
@@ -331,49 +312,52 @@ describe('a move that breaks off', () => {
     await until('all is delivered', () => receiver.received.length >= 4)
   })
 
-  test('a client that has left is listed where it is, and nowhere else', async (t) => {
-    const { first, second, move } = await startCells(t, 'a schema')
-    await moveClient({ ...move, drainMs: 50 })
+  test('a client that has left is listed where it is, and nowhere else', async () => {
+    const { first, seventh } = cells
+    const { facts, move } = await addMover(cells)
+    await moveClient(move)
     const lists = async (cell: Paybell) => {
       const headers = { authorization: `Bearer ${cell.operatorKey}` }
       const answer = await fetch(`${cell.baseUrl}/operator/v1/clients`, { headers })
       const { content } = (await answer.json()) as { content: { clientId: string }[] }
-      return content.some(({ clientId }) => clientId === first.clientId)
+      return content.some(({ clientId }) => clientId === facts.clientId)
     }
-    assert.deepEqual([await lists(first), await lists(second)], [false, true])
+    assert.deepEqual([await lists(first), await lists(seventh)], [false, true])
   })
 
-  test('a process that knows of no move is kept out by the database', async (t) => {
-    const { first, move } = await startCells(t, 'a schema')
-    await moveClient({ ...move, drainMs: 50 })
+  test('a process that knows of no move is kept out by the database', async () => {
+    const { facts, move } = await addMover(cells)
+    const { pool } = cells.first
+    await moveClient(move)
     await assert.rejects(
-      first.pool.query('select record_payment($1, $2)', [first.accountId, sampleBody().toString()]),
+      pool.query('select record_payment($1, $2)', [facts.accountId, sampleBody().toString()]),
       (error: { code?: string }) => error.code === '55P03',
     )
   })
 })
 
 test('regression: a link that was sent before the move leads to the file after it, at the old cell and through a route', async (t) => {
-  const { first, seventh, move, operatorKey } = await startTwoCells(t)
+  const { first, seventh, operatorKey } = cells
+  const { here, there, move } = await addMover(cells)
   const config = routeConfig({ 0: first.baseUrl, 7: seventh.baseUrl }, operatorKey)
   const route = await startRoute(t, config)
   const receiver = await startReceiver(t)
   const callbackUrl = receiver.url()
   const settings = { callbackUrl, sharedKey: 'a key', document: 'link' }
-  assert.equal((await first.caller.call('POST', '/v1/webhooks/register', settings)).status, 200)
+  assert.equal((await here.call('POST', '/v1/webhooks/register', settings)).status, 200)
   const id = randomUUID()
   const document = {
     name: 'a.txt',
     mediaType: 'text/plain',
     base64EncodedFile: Buffer.from('the file').toString('base64'),
   }
-  assert.equal((await first.caller.putPayment(id, sampleBody({ id, document }))).status, 201)
+  assert.equal((await here.putPayment(id, sampleBody({ id, document }))).status, 201)
   await until('the callback is there', () => receiver.received.length === 1)
   const { url } = JSON.parse(receiver.received[0]?.body.toString() ?? '').document as {
     url: string
   }
   const { pathname } = new URL(url)
-  await moveClient({ ...move, drainMs: 50 })
+  await moveClient(move)
 
   const sent = await fetch(url, { redirect: 'manual' })
   assert.deepEqual([sent.status, sent.headers.get('location')], [308, seventh.baseUrl + pathname])
@@ -384,7 +368,6 @@ test('regression: a link that was sent before the move leads to the file after i
   }
   assert.equal((await fetch(`${url}x`)).status, 404)
   // Once the endpoint is deleted where it is now, that is what the link says.
-  const there = callerAt(seventh, first)
   const { content } = (await (await there.get('/v1/webhooks')).json()) as {
     content: { id: string }[]
   }

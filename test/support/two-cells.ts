@@ -1,18 +1,16 @@
-// Two cells, 0 and 7, for a route to stand before: in two schemas of one database, or each on a server of its own.
+// Two cells, 0 and 7, for a route to stand before: in two schemas of one database, or each in a database of its own.
 // Both have the same master key, operator's key and signing keys, as cells behind one address do.
 
 import { randomBytes } from 'node:crypto'
-import { addressOfCell } from '../../server/core/network/database-url.ts'
+import { addressOfCell, parseDatabaseUrl } from '../../server/core/network/database-url.ts'
 import { createPool } from '../../server/store/connection/db.ts'
 import { copySigningKeys } from '../../server/store/schema/cells.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
-import { type Paybell, SHORT_LEASES, startPaybell } from './paybell.ts'
+import { type Paybell, startPaybell } from './paybell.ts'
 
 export { routeConfig, startRoute } from './routes.ts'
-
-const SPANS = { attempt: { deadlineMs: 400, connectTimeoutMs: 200 } }
 
 export interface TwoCells {
   first: Paybell
@@ -29,21 +27,27 @@ export interface TwoCells {
   }
 }
 
-/** `server` is that of the seventh cell; without it, both share a database. */
+/** `server` is that of the seventh cell's own database; `homes` are cells that are there. By default both are in one
+ *  database. */
 export async function startTwoCells(
   t: Owner,
-  options: { server?: string; env?: Readonly<Record<string, string>> } = {},
+  options: {
+    server?: string
+    homes?: readonly [TestDatabase, TestDatabase]
+    env?: Readonly<Record<string, string>>
+  } = {},
 ): Promise<TwoCells> {
-  const { server, env = {} } = options
+  const { server, homes, env = {} } = options
   const operatorKey = randomBytes(32).toString('base64url')
   const masterKey = randomBytes(32)
-  const shared = { operatorKey, masterKey, leasePolicy: SHORT_LEASES, spans: SPANS }
-  const database = await cloneDatabase()
-  const first = await startPaybell(t, { ...shared, database, env: { PAYBELL_CELL: '0', ...env } })
+  const shared = { operatorKey, masterKey }
+  const database = homes?.[0] ?? (await cloneDatabase())
+  const cell = String(parseDatabaseUrl(database.url)?.cell)
+  const first = await startPaybell(t, { ...shared, database, env: { PAYBELL_CELL: cell, ...env } })
   // Its first token makes the signing key that both shall have.
   await first.caller.token()
   const home = server === undefined ? database : await cloneDatabase({ server })
-  const other = await openCell(t, home, 7)
+  const other = homes?.[1] ?? (await openCell(t, home, 7))
   await copySigningKeys(database.pool, other.pool)
   const seventh = await startPaybell(t, {
     ...shared,
@@ -54,7 +58,7 @@ export async function startTwoCells(
     clientId: first.clientId,
     toCell: 7,
     toAddress: seventh.baseUrl,
-    sourceUrl: addressOfCell(database.url, 0),
+    sourceUrl: database.url,
     targetUrl: other.url,
     drainMs: 2_000,
   }
