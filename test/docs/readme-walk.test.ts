@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { limitOf } from '../support/busy-machine.ts'
 import { makeDataDir, startSandbox } from '../support/sandbox.ts'
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
@@ -24,7 +25,11 @@ test('README: one sentence, then how to start and how to test it', () => {
 })
 
 test('README: the walk leads to a signed callback that verifies', async (t) => {
-  const sandbox = await startSandbox(t, { dataDir: await makeDataDir(t) })
+  // As a script starts it: with the settings that it has by itself, and without a terminal.
+  const sandbox = await startSandbox(t, {
+    dataDir: await makeDataDir(t),
+    env: { PAYBELL_SANDBOX_SEED: 'terminal' },
+  })
   const shell = startShell(t, {
     PAYBELL_DATA_DIR: sandbox.dataDir,
     RECEIVER_PORT: String(await freePort()),
@@ -52,6 +57,12 @@ test('README: the walk leads to a signed callback that verifies', async (t) => {
   assert.equal(totalElements, 1)
   assert.equal(content[0].hmacHeaderName, 'X-Paybell-Hmac')
   assert.equal(content[0].status, 'ACTIVE')
+
+  // regression: without a terminal there is one client and nothing else.
+  const answer = await fetch(`${sandbox.baseUrl}/operator/v1/clients`, {
+    headers: { authorization: `Bearer ${sandbox.operatorKey}` },
+  })
+  assert.equal(((await answer.json()) as { totalElements: number }).totalElements, 1)
 })
 
 async function freePort(): Promise<number> {
@@ -90,7 +101,7 @@ function startShell(t: TestContext, env: Record<string, string>) {
     printed: () => output,
     /** Waits for a line to appear; the limit leaves room for a busy machine and a first retry. */
     async hasPrinted(pattern: RegExp) {
-      const signal = AbortSignal.timeout(60_000)
+      const signal = AbortSignal.timeout(limitOf(60_000))
       while (!pattern.test(output)) {
         await once(shell, 'printed', { signal }).catch(() => {
           throw new Error(`the walk has not printed ${pattern}; so far:\n${output}`)

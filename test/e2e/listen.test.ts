@@ -18,7 +18,7 @@ import type { Owner } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, type SandboxFacts, startSandbox } from '../support/sandbox.ts'
+import type { Caller, SandboxFacts } from '../support/sandbox.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -289,20 +289,18 @@ describe('paybell listen', { concurrency: true }, () => {
     await end(elsewhere)
   })
 
-  test('it survives a server that is killed and started again', async (t) => {
+  test('it survives a server that goes away and comes back', async (t) => {
     const receiver = await startReceiver(t)
     const configDir = await makeConfigDir(t)
-    const env = { PORT: String(await freePort()), PAYBELL_TIME_SCALE: '10' }
-    const sandbox = await startSandbox(t, { env })
-    const listening = await listen(t, sandbox, { configDir, to: receiver })
-    const before = new Caller(sandbox)
-    await put(before)
+    const env = { PORT: String(await freePort()) }
+    const before = await startPaybell(t, { env })
+    const listening = await listen(t, before, { configDir, to: receiver })
+    await put(before.caller)
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
-    await allDelivered(before, 1)
-    await sandbox.kill('SIGKILL')
+    await allDelivered(before.caller, 1)
+    await before.stop()
     await listening.hasPrinted(/cannot be reached: .*Trying again/)
-    const again = await startSandbox(t, { dataDir: sandbox.dataDir, env })
-    const caller = new Caller(again)
+    const { caller } = await startPaybell(t, { env, beside: before })
     await put(caller)
     await listening.hasPrinted(/Connected again\./)
     await receiver.hasSeen(({ accepted }) => accepted.length === 2)

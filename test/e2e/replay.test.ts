@@ -17,7 +17,7 @@ import {
 } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, startSandbox } from '../support/sandbox.ts'
+import { Caller } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 
@@ -259,26 +259,4 @@ test('whichever process owns the shard sends at once what the other one was aske
   }
   await receiver.hasSeen(({ received }) => received.length === 16, 5_000)
   assert.ok(Date.now() - startedAt < limitOf(3_000), `${Date.now() - startedAt} ms`)
-})
-
-test('a replay that was answered 202 survives kill -9 a moment later', async (t) => {
-  const receiver = await startReceiver(t)
-  const sandbox = await startSandbox(t)
-  const caller = new Caller(sandbox)
-  await caller.register(receiver.url(), 'key')
-  const id = randomUUID()
-  await caller.putPayment(id, sampleBody({ id, version: undefined, document: undefined }))
-  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
-  const list = await until('final', async () => {
-    const answer = await caller.get('/v1/deliveries?state=DELIVERED')
-    const { items } = (await answer.json()) as { items: { id: string }[] }
-    return items.length === 1 && items
-  })
-  receiver.answer = 'hang'
-  assert.equal((await replay(caller, list[0]?.id ?? '')).status, 202)
-  await sandbox.kill('SIGKILL')
-  receiver.answer = 200
-  await startSandbox(t, { dataDir: sandbox.dataDir })
-  await receiver.hasSeen(({ accepted }) => accepted.length === 2, 30_000)
-  assert.equal(receiver.accepted[1]?.headers['x-paybell-replay'], 'true')
 })

@@ -1,5 +1,4 @@
-// The receiver inside the sandbox, and the demo shop that the first start makes: real callbacks of the
-// service to itself.
+// The receiver inside the sandbox, and its clock: real callbacks of the service to itself.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -9,7 +8,6 @@ import { cloneDatabase } from '../support/database.ts'
 import { serveHttp } from '../support/injected-server.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
-import { Caller, startSandbox } from '../support/sandbox.ts'
 
 interface View {
   script: number[]
@@ -114,61 +112,6 @@ test('production has no such address', async (t) => {
     const { statusCode } = await app.inject({ method, url: '/sandbox/receiver/demo' })
     assert.equal(statusCode, 404, method)
   }
-})
-
-test('regression: a sandbox without a terminal has one client and nothing else', async (t) => {
-  const sandbox = await startSandbox(t, { env: { PAYBELL_SANDBOX_SEED: 'terminal' } })
-  const { headers } = asOperator(sandbox.operatorKey)
-  // The demo shop would come in the background: stopping waits for it.
-  assert.equal(await sandbox.kill('SIGTERM'), 0)
-  const again = await startSandbox(t, { dataDir: sandbox.dataDir })
-  for (const [list, count] of [
-    ['clients', 1],
-    ['endpoints', 0],
-  ] as const) {
-    const answer = await fetch(`${again.baseUrl}/operator/v1/${list}`, { headers })
-    assert.equal(((await answer.json()) as { totalElements: number }).totalElements, count, list)
-  }
-})
-
-test('the first start shows a delivery that failed twice, and leaves the printed client alone', async (t) => {
-  const sandbox = await startSandbox(t, {
-    env: { PAYBELL_TIME_SCALE: '50', PAYBELL_SANDBOX_SEED: 'on' },
-  })
-  const operator = async (path: string) => {
-    const response = await fetch(`${sandbox.baseUrl}${path}`, asOperator(sandbox.operatorKey))
-    assert.equal(response.status, 200, path)
-    return response.json() as Promise<{ items: Record<string, unknown>[]; totalElements: number }>
-  }
-  const delivered = await until('both updates are delivered', async () => {
-    const { items } = await operator('/operator/v1/deliveries')
-    return items.length === 2 && items.every(({ state }) => state === 'DELIVERED') && items
-  })
-  assert.deepEqual(
-    delivered.map(({ event, attempts }) => [event, attempts]),
-    [
-      ['payment.due', 1],
-      ['payment.created', 3],
-    ],
-  )
-  const view = (await operator('/sandbox/receiver/demo')) as unknown as View
-  assert.deepEqual(
-    view.received.map(({ status }) => status),
-    [200, 200, 500, 500],
-  )
-  assert.ok(view.received.every(({ signatureValid }) => signatureValid))
-
-  const caller = new Caller(sandbox)
-  const list = (await (await caller.get('/v1/webhooks')).json()) as { totalElements: number }
-  assert.equal(list.totalElements, 0)
-  const subscribed = await caller.subscribe({ callbackUrl: `${sandbox.baseUrl}/x`, sharedKey: 'k' })
-  assert.equal(((await subscribed.json()) as { reference: string }).reference, 'SPECIMEN')
-
-  // Again, with the same data: nothing is added.
-  assert.equal(await sandbox.kill('SIGTERM'), 0)
-  const again = await startSandbox(t, { dataDir: sandbox.dataDir })
-  const clients = await fetch(`${again.baseUrl}/operator/v1/clients`, asOperator(again.operatorKey))
-  assert.equal(((await clients.json()) as { totalElements: number }).totalElements, 2)
 })
 
 test('the clock of the sandbox can be changed while it runs, and nowhere else', async (t) => {

@@ -89,7 +89,7 @@ export class Receiver {
   }
 
   /** Waits until the condition holds; looks again with every request. */
-  hasSeen(condition: (receiver: Receiver) => boolean, limitMs = 20_000): Promise<void> {
+  hasSeen(condition: (receiver: Receiver) => boolean, limitMs = 60_000): Promise<void> {
     if (condition(this)) return Promise.resolve()
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

@@ -12,7 +12,7 @@ const PAUSE_SHARE = 0.1
 export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<T> {
   const startedAt = performance.now()
   for (;;) {
