@@ -101,7 +101,7 @@ async function prepare(app: App, deps: ServerDeps, work: LargeWork): Promise<voi
 function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
   return [
     housekeepingRoutes(deps, deps.access.keys, surface),
-    problemPageRoutes(),
+    problemPageRoutes(surface),
     securityTxtRoutes(deps),
     docsRoutes(),
     guideRoutes(surface),

@@ -195,7 +195,7 @@ test('the page of every problem exists, and of none other', async (t) => {
     assert.equal(answer.statusCode, 200)
     assert.match(String(answer.headers['content-type']), /^text\/html/)
     assert.ok(answer.body.includes(`<h1>${title}</h1>`), code)
-    assert.ok(answer.body.includes(code))
+    assert.match(answer.body, /<p>What to do: \w/, code)
   }
   for (const code of ['nothing', 'toString', '__proto__', '%3Cscript%3E']) {
     const answer = await server.app.inject(`/problems/${code}`)

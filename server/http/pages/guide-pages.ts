@@ -52,17 +52,28 @@ export class GuidePages {
   }
 
   async #render(guide: Guide, text: string): Promise<KeptFile> {
+    const title = /^# (.*)$/m.exec(text)?.[1] ?? guide.title
+    const body = await this.#toHtml(text)
+    return keepFile(toHtmlPage({ title, body, side: this.#side(guide.name) }))
+  }
+
+  /** What docs/problems.md says of a code, after its status and title; empty where the files are not installed. */
+  async problem(code: string): Promise<string> {
+    const text = await readFile(new URL('problems.md', DOCS), 'utf8').catch(() => '')
+    const section = text.split(/^## /m).find((each) => each.startsWith(`\`${code}\`\n`)) ?? ''
+    return this.#toHtml(section.split('\n\n').slice(2).join('\n\n'))
+  }
+
+  async #toHtml(text: string): Promise<string> {
     // Loaded when a guide is first asked for: a process whose guides no one reads starts without it.
     const { renderMarkdown } = await import('./markdown.ts')
-    const body = renderMarkdown(this.#named(text), {
+    return renderMarkdown(this.#named(text), {
       toHref: (target) => this.#toHref(target),
       toImage: (target) => {
         const image = /^console\/([a-z-]+\.png)$/.exec(target)?.[1]
         return image === undefined ? null : `/guides/images/${image}`
       },
     })
-    const title = /^# (.*)$/m.exec(text)?.[1] ?? guide.title
-    return keepFile(toHtmlPage({ title, body, side: this.#side(guide.name) }))
   }
 
   /** `[delivery.md](delivery.md)` is what a reader of files wants; here the link has the guide's title. */

@@ -1,13 +1,15 @@
-// GET /problems/<code>: where the `type` of every problem leads. Plain pages from the table that the
-// problems themselves come from.
+// GET /problems/<code>: where the `type` of every problem leads. Plain pages, each a section of the guide to problems.
 
 import { ServiceError } from '../../../core/plain/errors.ts'
 import { escapeHtml } from '../../../core/plain/text.ts'
 import { isErrorCode, PROBLEMS } from '../../basics/problems.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { GuidePages } from '../../pages/guide-pages.ts'
 import { HTML_PAGE_HEADERS, toHtmlPage, toMissingPage, wantsPage } from '../../pages/html-page.ts'
+import type { Surface } from '../server-deps.ts'
 
-export function problemPageRoutes(): Routes {
+export function problemPageRoutes(surface: Surface): Routes {
+  const guides = new GuidePages(surface)
   return (app) => {
     app.route({
       method: 'GET',
@@ -43,14 +45,13 @@ export function problemPageRoutes(): Routes {
           reply.code(404).headers(HTML_PAGE_HEADERS)
           return reply.send(toMissingPage('No problem has this code.', all))
         }
-        const { status, title, meaning, remedy } = PROBLEMS[code]
+        const { status, title } = PROBLEMS[code]
         return sendPage(
           reply,
           title,
           `<p><code>${code}</code>, HTTP status ${status}</p>` +
-            `<h2>What it means</h2><p>${escapeHtml(meaning)}</p>` +
-            `<h2>What to do</h2><p>${escapeHtml(remedy)}</p>` +
-            `<p><a href="/guides/problems#${code}">More in the guide</a> · <a href="/problems">All problems</a></p>`,
+            (await guides.problem(code)) +
+            `<p><a href="/guides/problems#${code}">In the guide</a> · <a href="/problems">All problems</a></p>`,
         )
       },
     })
