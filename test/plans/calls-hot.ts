@@ -1,5 +1,5 @@
 // Every statement of the hot path, called as the service calls it: accepting, recording, what is due, leases,
-// and what each attempt reads. test/plans/rules.ts holds all of them to more than their snapshot.
+// and what each attempt reads. test/plans/rules.ts holds all of them to more than the others.
 
 import { fanOut } from '../../server/core/delivery/fan-out.ts'
 import { NIL_UUID } from '../../server/core/plain/uuid.ts'

@@ -60,6 +60,7 @@ function openPool(url: string, connectionsMax: number, statementTimeoutMs: numbe
 
 /** The statements that are refused, with the reason. */
 async function findRefused(pool: Pool): Promise<{ count: number; refused: readonly string[] }> {
+  // As somebody does who pastes them into psql.
   for (const [, text] of await readSnapshots()) await pool.query(text)
   const { rows } = await pool.query<{ name: string; parameters: number }>(
     `select name, coalesce(array_length(parameter_types, 1), 0) as parameters

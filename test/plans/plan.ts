@@ -1,5 +1,5 @@
 // A plan of PostgreSQL, cut down to its shape: kinds of nodes, indexes and the columns that conditions are
-// about. Costs, rows, times and values are left out, and partitions of one shape are one line.
+// about. Costs, times and values are left out. Printed, partitions of one shape are one line.
 
 import type { Db } from '../../server/store/connection/db.ts'
 
@@ -19,6 +19,12 @@ export interface PlanNode {
   filterColumns: readonly string[]
   hasJoinFilter: boolean
   sortKey: readonly string[]
+  /** How many the planner expects. */
+  rows: number
+  /** Its relation holds nothing: to read all of that costs nothing. */
+  isOfEmpty: boolean
+  /** A condition is about the first column of its index, or the index is a partial one: all of it is few rows. */
+  isLed: boolean
   children: readonly PlanNode[]
 }
 
@@ -40,6 +46,7 @@ interface RawNode {
   Filter?: string
   'Join Filter'?: string
   'Sort Key'?: string[]
+  'Plan Rows': number
   Plans?: RawNode[]
 }
 
@@ -47,6 +54,10 @@ interface RawNode {
 export interface Catalog {
   columns: ReadonlyMap<string, ReadonlySet<string>>
   wholeIndexes: ReadonlyMap<string, string>
+  /** The first column of each index; null for an expression. */
+  firstColumns: ReadonlyMap<string, string | null>
+  partialIndexes: ReadonlySet<string>
+  emptyRelations: ReadonlySet<string>
 }
 
 export async function readCatalog(db: Db): Promise<Catalog> {
@@ -61,9 +72,22 @@ export async function readCatalog(db: Db): Promise<Catalog> {
      join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
      where c.relkind = 'i'`,
   )
+  const indexes = await db.query<{ name: string; first: string | null; is_partial: boolean }>(
+    `select c.relname as name, a.attname as first, i.indpred is not null as is_partial
+     from pg_index i join pg_class c on c.oid = i.indexrelid
+     left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+     where c.relnamespace = 'paybell'::regnamespace`,
+  )
+  const empty = await db.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'paybell'::regnamespace
+     and relkind = 'r' and pg_relation_size(oid) = 0`,
+  )
   return {
     columns: new Map(columns.rows.map((row) => [row.relation, new Set(row.columns)])),
     wholeIndexes: new Map(parts.rows.map(({ part, whole }) => [part, whole])),
+    firstColumns: new Map(indexes.rows.map(({ name, first }) => [name, first])),
+    partialIndexes: new Set(indexes.rows.flatMap((row) => (row.is_partial ? row.name : []))),
+    emptyRelations: new Set(empty.rows.map(({ name }) => name)),
   }
 }
 
@@ -91,6 +115,9 @@ const NOTHING: Omit<PlanNode, 'type' | 'role'> = {
   filterColumns: [],
   hasJoinFilter: false,
   sortKey: [],
+  rows: 0,
+  isOfEmpty: true,
+  isLed: false,
   children: [],
 }
 
@@ -106,6 +133,7 @@ function toNode(raw: RawNode, catalog: Catalog, above: RawNode = raw): PlanNode 
   const index = raw['Index Name'] ?? null
   const own = relation === null ? undefined : catalog.columns.get(relation)
   const find = (condition: string | undefined) => findColumns(condition ?? '', scan.Alias, own)
+  const indexColumns = find(raw['Index Cond'] ?? raw['TID Cond'])
   return {
     type: raw['Node Type'],
     role: raw['Subplan Name'] ?? null,
@@ -114,12 +142,21 @@ function toNode(raw: RawNode, catalog: Catalog, above: RawNode = raw): PlanNode 
     source: raw['CTE Name'] ?? raw['Function Name'] ?? null,
     joinType: raw['Join Type'] ?? null,
     operation: raw.Operation ?? null,
-    indexColumns: find(raw['Index Cond'] ?? raw['TID Cond']),
+    indexColumns,
     filterColumns: find(raw.Filter),
     hasJoinFilter: raw['Join Filter'] !== undefined,
     sortKey: raw['Sort Key'] ?? [],
+    rows: raw['Plan Rows'],
+    isOfEmpty: relation !== null && catalog.emptyRelations.has(relation),
+    isLed: index !== null && isLed(index, indexColumns, catalog),
     children: (raw.Plans ?? []).map((child) => toNode(child, catalog, scan)),
   }
+}
+
+function isLed(index: string, columns: readonly string[], catalog: Catalog): boolean {
+  const first = catalog.firstColumns.get(index) ?? null
+  const isNamed = first === null ? columns.length > 0 : columns.includes(first)
+  return isNamed || catalog.partialIndexes.has(index)
 }
 
 /** Names of the relation's own columns that a condition is about, in order, each once. */

@@ -1,4 +1,4 @@
-// What no plan of the hot path may do, in any state of the statistics, whatever its snapshot says. A statement
+// What no plan of the hot path may do, in any state of the statistics, besides what reads.ts asks of all. A statement
 // of the hot path gets some keys and looks each of them up: what it costs depends on how many were given, never
 // on how much is owed, kept or registered.
 

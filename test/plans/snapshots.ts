@@ -1,16 +1,13 @@
-// The statements of the store as a reader can paste them into psql, each with its plans: what the test
-// compares with. `npm run plans` rewrites them.
+// The statements of the store as a reader can paste them into psql. `npm run plans` writes them, and a test
+// compares. Of statements that differ in their conditions alone one stands for all.
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { renderPlan } from './plan.ts'
 import { pathOf } from './recorder.ts'
-import { type Explained, STATES, type StatePlan } from './states.ts'
+import { type Explained, functionOf } from './states.ts'
 
 const FOLDER = fileURLToPath(new URL('./snapshots/', import.meta.url))
-
-/** Plans are those of the PostgreSQL that comes with Paybell. */
-export const SNAPSHOT_VERSION = 18
 
 /** Locks are those of a cell. */
 const ofCell = (all: readonly Explained[]) =>
@@ -19,26 +16,37 @@ const ofCell = (all: readonly Explained[]) =>
 const head = (
   file: string,
   all: readonly Explained[],
-) => `-- The statements of server/store/${pathOf(file)} and their plans, without costs. Written by \`npm run plans\`;
--- a test compares them with what PostgreSQL ${SNAPSHOT_VERSION} plans. All of a file can be pasted into psql:
+) => `-- The statements of server/store/${pathOf(file)}, written by \`npm run plans\`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;${ofCell(all)}
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 `
 
 /** By file name. */
 export function renderSnapshots(statements: readonly Explained[]): ReadonlyMap<string, string> {
   const byFile = Map.groupBy(statements, ({ file }) => file)
   return new Map(
-    [...byFile].map(([file, all]) => [
-      file.replace(/\.ts$/, '.sql'),
-      [head(file, all), ...all.toSorted(byName).map(renderStatement)].join('\n'),
-    ]),
+    [...byFile].map(([file, all]) => {
+      const shapes = Map.groupBy(all.toSorted(byName), shapeOf)
+      const rendered = [...shapes.values()].map(renderShape)
+      return [file.replace(/\.ts$/, '.sql'), [head(file, all), ...rendered].join('\n')]
+    }),
   )
 }
 
 function byName(one: Explained, other: Explained): number {
   return one.name < other.name ? -1 : 1
+}
+
+/** The function that sends it, and what it reads and writes, in order. */
+function shapeOf({ name, text }: Explained): string {
+  const tables = text.matchAll(/\b(?:from|join|into|update|using) (\w+)/g)
+  return [functionOf(name), ...tables.map(([part]) => part)].join(' ')
+}
+
+function renderShape(alike: readonly Explained[]): string {
+  const [statement, ...others] = alike as [Explained, ...Explained[]]
+  if (others.length === 0) return renderStatement(statement)
+  const names = others.map(({ name }) => name.slice(functionOf(name).length).trim())
+  return `-- Alike: ${names.join('; ')}\n${renderStatement(statement)}`
 }
 
 function renderStatement(statement: Explained): string {
@@ -52,8 +60,17 @@ function renderStatement(statement: Explained): string {
   return `-- ${name}: ${marks.join(', ')}
 prepare "${name}"${types} as
 ${indent(text)};
-${renderPlans(statement.plans)}
 `
+}
+
+/** As it is printed where a rule fails, or who asks for it. */
+export function renderWithPlans(statement: Explained): string {
+  const alike = Map.groupBy(statement.plans, ({ plan }) => renderPlan(plan).join('\n  '))
+  const plans = [...alike].map(([text, of]) => {
+    const states = of.map(({ state, values }) => `${state}, for ${values} values`)
+    return `${states.join('\n')}\n  ${text}\n`
+  })
+  return [renderStatement(statement), ...plans].join('\n')
 }
 
 /** Lines of a template, indented by the brackets that they stand in. */
@@ -71,28 +88,6 @@ function indent(text: string): string {
       return indented
     })
     .join('\n')
-}
-
-function renderPlans(plans: readonly StatePlan[]): string {
-  const alike = Map.groupBy(plans, ({ plan }) => renderPlan(plan).join('\n--     '))
-  return [...alike]
-    .map(
-      ([text, of]) =>
-        `--   ${of.length === plans.length ? 'always' : describe(of)}\n--     ${text}`,
-    )
-    .join('\n')
-}
-
-function describe(plans: readonly StatePlan[]): string {
-  const of = (values: StatePlan['values']) =>
-    STATES.filter((state) => plans.some((plan) => plan.values === values && plan.state === state))
-  const parts = [
-    ['for any values', of('any')],
-    ['for values given', of('given')],
-  ] as const
-  return parts
-    .flatMap(([label, states]) => (states.length > 0 ? [`${label}: ${states.join('; ')}`] : []))
-    .join('\n--   ')
 }
 
 export async function readSnapshots(): Promise<ReadonlyMap<string, string>> {

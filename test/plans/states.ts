@@ -7,7 +7,7 @@ import { callHotPath } from './calls-hot.ts'
 import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
 import { findPlannedEachTime } from './kept-plans.ts'
-import { withoutTricks } from './needed.ts'
+import { NEEDED, withoutTricks } from './needed.ts'
 import { type PlanNode, readCatalog, toPlan } from './plan.ts'
 import { Recorder, type Statement } from './recorder.ts'
 import { pickSample } from './sample.ts'
@@ -72,6 +72,17 @@ export const STATES = [
 ] as const
 export type State = (typeof STATES)[number]
 
+/**
+ * Where statements are looked at that are not of the hot path: after an upgrade, on any day, when what is owed was
+ * last analyzed empty, and in the first moment of a day. They are planned when there is something to read.
+ */
+export const STATES_OF_ALL: ReadonlySet<State> = new Set<State>([
+  'full, never analyzed',
+  'full, analyzed',
+  'full, analyzed but for what is owed',
+  'full, analyzed, but of today there is nothing',
+])
+
 export interface StatePlan {
   state: State
   /** `any`: kept by a connection that has prepared the statement. `given`: made for these values. */
@@ -84,6 +95,9 @@ export interface Explained extends Statement {
   parameterTypes: readonly string[]
   plans: readonly StatePlan[]
 }
+
+/** The function that sends a statement, without what tells its variants apart. */
+export const functionOf = (name: string) => name.split(' ')[0] as string
 
 export interface ExplainedStore {
   /** PostgreSQL's major version. */
@@ -175,6 +189,7 @@ class Looker {
       // All at once: they travel together, and are answered in order.
       const asked: Promise<unknown>[] = []
       for (const [index, statement] of this.explained.entries()) {
+        if (!STATES_OF_ALL.has(state) && !isLookedAtEverywhere(statement)) continue
         const explain = (values: StatePlan['values'], text: string, given?: unknown[]) =>
           client.query(text, given).then(({ rows }) => {
             const plan = toPlan(rows[0]['QUERY PLAN'], catalog)
@@ -214,6 +229,12 @@ class Looker {
     const nulls = parameterTypes.map(() => 'null').join(', ')
     return `explain (format json) execute ${nameOf(index)}${nulls && `(${nulls})`}`
   }
+}
+
+const WITH_TRICKS = new Set(NEEDED.flatMap(({ statements }) => statements))
+
+function isLookedAtEverywhere({ isHot, name }: Explained): boolean {
+  return isHot || WITH_TRICKS.has(name.replace(/ without .*/, ''))
 }
 
 async function readVersion(client: PoolClient): Promise<number> {

@@ -1,8 +1,5 @@
--- The statements of server/store/payments/accept.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/payments/accept.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- accept.markElders: kept as find-elders, hot path
 prepare "accept.markElders" (integer[], uuid[], uuid[]) as
@@ -12,12 +9,6 @@ prepare "accept.markElders" (integer[], uuid[], uuid[]) as
     select from pending_deliveries p
     where p.client_key = g.client_key and p.endpoint_id = g.endpoint_id
     and p.payment_id = g.payment_id limit 1) as elder;
---   always
---     Nested Loop
---       InitPlan 1: Result
---       Function Scan
---       Limit
---         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (client_key)
 
 -- accept.readListening: kept as read-listening, hot path
 prepare "accept.readListening" (integer[], uuid[]) as
@@ -27,11 +18,6 @@ prepare "accept.readListening" (integer[], uuid[]) as
     from endpoints e
     where e.client_key = g.client_key and e.scope = g.scope and e.deleted_at is null
     offset 0) as e;
---   always
---     Nested Loop
---       InitPlan 1: Result
---       Function Scan
---       Index Scan endpoints by one_endpoint_per_address (client_key, scope)
 
 -- accept.saveKnownPayments: kept as save-known-payments, hot path
 prepare "accept.saveKnownPayments" (integer[], uuid[], uuid[], integer[], bigint[], bytea[], bytea, timestamp with time zone, integer[], integer[]) as
@@ -46,7 +32,3 @@ prepare "accept.saveKnownPayments" (integer[], uuid[], uuid[], integer[], bigint
   on conflict (id, client_key) do update set
   sequence = excluded.sequence, version = excluded.version, text = excluded.text,
   document_hash = excluded.document_hash, changed_at = excluded.changed_at;
---   always
---     Insert payments
---       InitPlan 1: Result
---       Function Scan

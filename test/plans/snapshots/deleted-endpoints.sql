@@ -1,9 +1,7 @@
--- The statements of server/store/removal/deleted-endpoints.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/removal/deleted-endpoints.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
+-- Alike: rest
 -- deleted-endpoints.cancelOwedAfter first: kept as cancel-first-owed
 prepare "deleted-endpoints.cancelOwedAfter first" (integer, uuid, timestamp with time zone, uuid, integer, bigint) as
   with portion as materialized (
@@ -21,58 +19,6 @@ prepare "deleted-endpoints.cancelOwedAfter first" (integer, uuid, timestamp with
     select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled where (select count(*) from feed_origin) >= 0)
   select (count(*) over ())::int as count, payment_id, sequence from portion
   order by payment_id desc, sequence desc limit 1;
---   always
---     Limit
---       CTE portion: Limit
---         LockRows
---           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence)
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop
---           CTE Scan portion
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE filed: Insert final_deliveries
---         InitPlan 3: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan cancelled
---       Sort on portion.payment_id DESC, portion.sequence DESC
---         WindowAgg
---           CTE Scan portion
-
--- deleted-endpoints.cancelOwedAfter rest: kept as cancel-owed
-prepare "deleted-endpoints.cancelOwedAfter rest" (integer, uuid, timestamp with time zone, uuid, integer, bigint) as
-  with portion as materialized (
-    select p.client_key, p.id, p.payment_id, p.sequence from pending_deliveries p
-    where (p.endpoint_id, p.payment_id, p.sequence) > ($2, $4, $5)
-    and p.endpoint_id <= $2
-    order by p.endpoint_id, p.payment_id, p.sequence limit $6
-    for update of p skip locked
-  ), cancelled as (
-    delete from pending_deliveries p using portion o
-    where p.client_key = any(array[o.client_key]) and p.id = o.id and o.client_key = $1
-    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.attempts, p.deadline_at, p.last_outcome, p.last_status
-  ), filed as (
-    insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at)
-    select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled where (select count(*) from feed_origin) >= 0)
-  select (count(*) over ())::int as count, payment_id, sequence from portion
-  order by payment_id desc, sequence desc limit 1;
---   always
---     Limit
---       CTE portion: Limit
---         LockRows
---           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence)
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop
---           CTE Scan portion
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE filed: Insert final_deliveries
---         InitPlan 3: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan cancelled
---       Sort on portion.payment_id DESC, portion.sequence DESC
---         WindowAgg
---           CTE Scan portion
 
 -- deleted-endpoints.readDeletedOwed: planned each time
 prepare "deleted-endpoints.readDeletedOwed" (bigint, uuid, integer) as
@@ -82,9 +28,3 @@ prepare "deleted-endpoints.readDeletedOwed" (bigint, uuid, integer) as
     where (p.endpoint_id, p.payment_id, p.sequence) > (e.id, $2, $3)
     and p.endpoint_id <= e.id limit 1) as owed
   where e.deleted_at is not null limit $1;
---   always
---     Limit
---       Nested Loop
---         Seq Scan endpoints filter (deleted_at)
---         Limit
---           Index Only Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence)

@@ -1,8 +1,5 @@
--- The statements of server/store/owed/deliveries.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/deliveries.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- deliveries.readDue: kept as read-due, hot path
 prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], timestamp with time zone, bigint) as
@@ -16,11 +13,6 @@ prepare "deliveries.readDue" (smallint[], timestamp with time zone[], uuid[], ti
     and (p.next_attempt_at, p.id) > (c.after_at, c.after_id)
     and p.next_attempt_at <= $4
     order by p.next_attempt_at, p.id limit $5) as d;
---   always
---     Nested Loop
---       Function Scan
---       Limit
---         Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at, id)
 
 -- deliveries.readNewest: kept as read-newest-of-strands, hot path
 prepare "deliveries.readNewest" (integer[], uuid[], uuid[], bigint) as
@@ -34,13 +26,6 @@ prepare "deliveries.readNewest" (integer[], uuid[], uuid[], bigint) as
     and p.endpoint_id = k.endpoint_id and p.payment_id = k.payment_id and not p.is_replay
     order by p.sequence desc limit $4) as d
   order by d.sequence;
---   always
---     Sort on p.sequence
---       InitPlan 1: Result
---       Nested Loop
---         Function Scan
---         Limit
---           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (is_replay, client_key)
 
 -- deliveries.readOldest: kept as read-strands, hot path
 prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
@@ -68,26 +53,6 @@ prepare "deliveries.readOldest" (integer[], uuid[], uuid[], bigint) as
         and a.sequence >= (select last from page))
       order by p.sequence limit $4)) as d
   order by d.sequence;
---   always
---     Sort on oldest.sequence
---       InitPlan 1: Result
---       Nested Loop
---         Function Scan
---         Append
---           CTE oldest: Limit
---             Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (is_replay, client_key)
---           CTE page: Aggregate
---             CTE Scan oldest
---           CTE Scan oldest
---           Limit
---             InitPlan 4: CTE Scan page
---             InitPlan 5: CTE Scan page
---             InitPlan 8: Result
---               InitPlan 6: CTE Scan page
---               InitPlan 7: Limit
---                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, attempts, first_attempt_at, client_key)
---             Result
---               Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
 
 -- deliveries.releaseDeliveriesOf: kept as release-deliveries-of-endpoint
 prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zone, timestamp with time zone) as
@@ -96,12 +61,3 @@ prepare "deliveries.releaseDeliveriesOf" (integer, uuid, timestamp with time zon
   deadline_at = ((deadline_at at time zone 'UTC') + greatest(interval '0', $4 - greatest($3, first_attempt_at))) at time zone 'UTC',
   first_failed_at = ((first_failed_at at time zone 'UTC') + greatest(interval '0', $4 - greatest($3, first_failed_at))) at time zone 'UTC'
   where p.endpoint_id = $2 and p.client_key + 0 = $1 and (deadline_at is not null or p.next_attempt_at > $4);
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update pending_deliveries
---       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (deadline_at, next_attempt_at, client_key)
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
---     Update pending_deliveries
---       Bitmap Heap Scan pending_deliveries filter (deadline_at, next_attempt_at, client_key)
---         Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)

@@ -1,8 +1,5 @@
--- The statements of server/store/history/delivery-details.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/history/delivery-details.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- delivery-details.readAttemptThatDelivered: planned each time, with enable_seqscan = on
 prepare "delivery-details.readAttemptThatDelivered" (integer, uuid) as
@@ -11,8 +8,6 @@ prepare "delivery-details.readAttemptThatDelivered" (integer, uuid) as
   from final_deliveries
   where client_key = $1 and id = $2 and state = 'DELIVERED'
   and finished_at >= timestamptz '2026-03-10T11:59:30.320Z' and finished_at < timestamptz '2026-03-10T11:59:32.321Z';
---   always
---     Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state)
 
 -- delivery-details.readDeliveriesOfEvents: planned each time, with enable_seqscan = on
 prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
@@ -27,12 +22,6 @@ prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and true offset 0) as d) as d
   join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id;
---   always
---     Nested Loop
---       Nested Loop
---         Function Scan
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (event_id)
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- delivery-details.readDeliveriesOfEvents 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
@@ -46,76 +35,14 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d
   join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id;
---   for values given: full, never analyzed
---     Nested Loop
---       Function Scan
---       Hash Join
---         Seq Scan endpoints
---         Hash
---           Subquery Scan
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
---               … 7 alike
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---               … 6 alike
---   for values given: full, analyzed
---     Nested Loop
---       Function Scan
---       Hash Join
---         Seq Scan endpoints
---         Hash
---           Subquery Scan
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
---               … 8 alike
---               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
---               … 5 alike
---   for values given: full, analyzed when empty
---     Nested Loop
---       Function Scan
---       Hash Join
---         Seq Scan endpoints
---         Hash
---           Subquery Scan
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
---               … 7 alike
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
---               … 5 alike
---   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop
---       Function Scan
---       Hash Join
---         Seq Scan endpoints
---         Hash
---           Subquery Scan
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
---               … 7 alike
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---               Seq Scan final_deliveries_<day> filter (id, finished_at, client_key, event_id)
---               … 5 alike
 
 -- delivery-details.readEarlierAttempts: planned each time, with enable_seqscan = on
 prepare "delivery-details.readEarlierAttempts" (integer, uuid, bigint) as
   select attempt, at, duration_ms, outcome, status, excerpt from earlier_attempts
   where client_key = $1 and delivery_id = $2 and at >= timestamptz '2026-03-09T11:59:31.200Z'
   order by attempt desc, at desc limit $3;
---   for values given: full, never analyzed
---     Limit
---       Merge Append on earlier_attempts.attempt DESC, earlier_attempts.at DESC
---         Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---         … 7 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on earlier_attempts.attempt DESC, earlier_attempts.at DESC
---         Append
---           Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---           … 2 alike
---           Seq Scan earlier_attempts_<day> filter (at, client_key, delivery_id)
---           … 5 alike
 
+-- Alike: of all
 -- delivery-details.readOne of a client: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
@@ -132,31 +59,8 @@ prepare "delivery-details.readOne of a client" (uuid, integer, uuid) as
   on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id
   where $3::uuid is null or d.account_id = $3
   limit 1;
---   for values given: full, never analyzed
---     Limit
---       Nested Loop left
---         Nested Loop with a join filter
---           Nested Loop
---             Nested Loop
---               Index Only Scan clients by clients_pkey (client_key)
---               Limit
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Nested Loop left
---         Nested Loop with a join filter
---           Nested Loop
---             Nested Loop
---               Index Only Scan clients by clients_pkey (client_key)
---               Limit
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
+-- Alike: of all 2
 -- delivery-details.readOne of a client 2: planned each time, with enable_seqscan = on
 prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
@@ -173,143 +77,6 @@ prepare "delivery-details.readOne of a client 2" (uuid, integer, uuid) as
   on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id
   where $3::uuid is null or d.account_id = $3
   limit 1;
---   for values given: full, never analyzed
---     Limit
---       Nested Loop left
---         Nested Loop
---           Nested Loop with a join filter
---             Index Scan endpoints by endpoints_pkey (client_key)
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---               … 6 alike
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed but for what is owed
---     Limit
---       Nested Loop left
---         Nested Loop
---           Hash Join
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---               … 2 alike
---               Seq Scan final_deliveries_<day> filter (finished_at, id, client_key)
---               … 5 alike
---             Hash
---               Index Scan endpoints by endpoints_pkey (client_key)
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed when empty
---     Limit
---       Nested Loop left
---         Nested Loop
---           Nested Loop with a join filter
---             Index Scan endpoints by endpoints_pkey (client_key)
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---               Seq Scan final_deliveries_<day> filter (finished_at, id, client_key)
---               … 5 alike
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed, but of today there is nothing
---     Limit
---       Nested Loop left
---         Nested Loop
---           Hash Join
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---               Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
---               Seq Scan final_deliveries_<day> filter (finished_at, id, client_key)
---               … 5 alike
---             Hash
---               Index Scan endpoints by endpoints_pkey (client_key)
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
-
--- delivery-details.readOne of all: planned each time, with enable_seqscan = on
-prepare "delivery-details.readOne of all" (uuid, integer, uuid) as
-  select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-  e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
-  h.next_probe_at
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.run_attempts, d.is_replay,
-    null::timestamptz as finished_at
-    from clients c cross join lateral (
-      select * from pending_deliveries d where d.client_key = c.client_key and d.id = $1 limit 1) as d
-    where $2::int is null) as d
-  join clients c on c.client_key = d.client_key
-  join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
-  left join endpoint_health h
-  on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id
-  where $3::uuid is null or d.account_id = $3
-  limit 1;
---   for values given: full, never analyzed
---     Limit
---       Nested Loop left with a join filter
---         Nested Loop with a join filter
---           Nested Loop
---             Nested Loop
---               Seq Scan clients
---               Limit
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Memoize
---               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
---         Seq Scan endpoint_health
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Nested Loop left
---         Nested Loop with a join filter
---           Nested Loop
---             Nested Loop
---               Seq Scan clients
---               Limit
---                 Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             Memoize
---               Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---           Index Scan clients by clients_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
-
--- delivery-details.readOne of all 2: planned each time, with enable_seqscan = on
-prepare "delivery-details.readOne of all 2" (uuid, integer, uuid) as
-  select d.*, c.id as client_id, e.url, e.status, e.deleted_at is not null as is_deleted,
-  e.inactive_since, e.kind = 'listener' as is_listener, e.deliver, h.circuit,
-  h.next_probe_at
-  from (select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, null::int as run_attempts,
-    coalesce(d.is_replay, false) as is_replay, d.finished_at
-    from final_deliveries d
-    where d.id = $1 and d.finished_at >= timestamptz '2026-03-09T11:59:31.200Z'
-    and d.finished_at > '-infinity' and $2::int is null) as d
-  join clients c on c.client_key = d.client_key
-  join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id
-  left join endpoint_health h
-  on h.client_key = d.client_key and h.endpoint_id = d.endpoint_id
-  where $3::uuid is null or d.account_id = $3
-  limit 1;
---   for values given: full, never analyzed
---     Limit
---       Nested Loop left
---         Nested Loop with a join filter
---           Nested Loop
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---               … 7 alike
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Nested Loop left
---         Nested Loop with a join filter
---           Nested Loop
---             Append
---               Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---               … 2 alike
---               Seq Scan final_deliveries_<day> filter (finished_at, id)
---               … 5 alike
---             Index Scan clients by clients_pkey (client_key)
---           Index Scan endpoints by endpoints_pkey (client_key)
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- delivery-details.readSuccess: planned each time, with enable_seqscan = on
 prepare "delivery-details.readSuccess" (integer, uuid) as
@@ -317,8 +84,3 @@ prepare "delivery-details.readSuccess" (integer, uuid) as
   where client_key = $1 and delivery_id = $2 and at >= timestamptz '2026-03-09T11:59:31.200Z'
   and outcome = 'answered' and status = 200
   order by attempt desc, at desc limit 1;
---   always
---     Limit
---       Merge Append on earlier_attempts.attempt DESC, earlier_attempts.at DESC
---         Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (outcome, status)
---         … 7 alike

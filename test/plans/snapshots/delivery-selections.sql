@@ -1,8 +1,5 @@
--- The statements of server/store/history/delivery-selections.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/history/delivery-selections.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- delivery-selections.noteRows: kept as note-items
 prepare "delivery-selections.noteRows" (integer[], uuid[], uuid[], timestamp with time zone[], integer[], uuid) as
@@ -14,11 +11,6 @@ prepare "delivery-selections.noteRows" (integer[], uuid[], uuid[], timestamp wit
     returning job_id, delivery_id, client_key, endpoint_id)
   insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
   select * from noted;
---   always
---     Insert job_deliveries
---       CTE noted: Insert job_items
---         Function Scan
---       CTE Scan noted
 
 -- delivery-selections.readFitRows to cancel: planned each time
 prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[], timestamp with time zone[]) as
@@ -33,13 +25,6 @@ prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p;
---   always
---     Nested Loop
---       InitPlan 2: Seq Scan client_moves filter (state)
---       Function Scan
---         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
---       Limit
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 
 -- delivery-selections.readFitRows to replay: planned each time
 prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[], timestamp with time zone[]) as
@@ -60,24 +45,6 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
     and (select true from events v where v.client_key = f.client_key and v.id = f.event_id
       and v.id >= uuid '019cd792-d900-0000-0000-000000000000' and v.id < uuid '019cd79d-d581-0000-0000-000000000000' and substr(v.text, 46, 12) <> '"erasedAt":"')
     limit 1) as f;
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Nested Loop
---       InitPlan 2: Seq Scan client_moves filter (state)
---       Function Scan
---         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
---       Limit
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           SubPlan 3: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---           SubPlan 4: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed, but of today there is nothing
---     Nested Loop
---       InitPlan 2: Seq Scan client_moves filter (state)
---       Function Scan
---         SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
---       Limit
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           SubPlan 4: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---           SubPlan 3: Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
 
 -- delivery-selections.readFitRows to retry: planned each time
 prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[], timestamp with time zone[]) as
@@ -95,16 +62,6 @@ prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[]
   cross join lateral (
     select from endpoints e
     where e.client_key = g.client_key and e.id = p.endpoint_id and e.status = 'ACTIVE' limit 1) as e;
---   always
---     Nested Loop
---       InitPlan 2: Seq Scan client_moves filter (state)
---       Nested Loop
---         Function Scan
---           SubPlan 1: Index Only Scan job_items by job_items_pkey (client_key, delivery_id)
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Limit
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
 
 -- delivery-selections.readOwedKeys: planned each time, with enable_seqscan = on
 prepare "delivery-selections.readOwedKeys" (integer, uuid, uuid, bigint) as
@@ -112,6 +69,3 @@ prepare "delivery-selections.readOwedKeys" (integer, uuid, uuid, bigint) as
   where ($1::int is null or client_key = $1) and ($2::uuid is null or account_id = $2)
   and ($3::uuid is null or endpoint_id = $3)
   limit $4;
---   always
---     Limit
---       Seq Scan pending_deliveries

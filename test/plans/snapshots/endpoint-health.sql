@@ -1,8 +1,5 @@
--- The statements of server/store/endpoints/endpoint-health.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/endpoints/endpoint-health.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- endpoint-health.readHealth: kept as read-health
 prepare "endpoint-health.readHealth" (integer, uuid, timestamp with time zone) as
@@ -15,23 +12,6 @@ prepare "endpoint-health.readHealth" (integer, uuid, timestamp with time zone) a
     from endpoint_hours
     where client_key = $1 and endpoint_id = $2 and hour > $3) as d
   left join endpoint_health h on h.client_key = $1 and h.endpoint_id = $2;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop left
---       InitPlan 1: Aggregate
---         Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---       Aggregate
---         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
---       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---   for values given: full, never analyzed; full, analyzed
---     Nested Loop left
---       InitPlan 1: Aggregate
---         Bitmap Heap Scan pending_deliveries filter (client_key)
---           Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---       Aggregate
---         Index Scan endpoint_hours by endpoint_hours_pkey (client_key, endpoint_id, hour)
---       Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- endpoint-health.readShownHealth: kept as read-shown-health, hot path
 prepare "endpoint-health.readShownHealth" (integer[], uuid[]) as
@@ -42,12 +22,6 @@ prepare "endpoint-health.readShownHealth" (integer[], uuid[]) as
     from endpoint_health h
     where h.client_key = k.client_key and h.endpoint_id = k.id
     and (h.failing_since is not null or h.circuit <> 'CLOSED') limit 1) as h;
---   always
---     Nested Loop
---       InitPlan 1: Result
---       Function Scan
---       Limit
---         Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id) filter (failing_since, circuit)
 
 -- endpoint-health.saveHealth: kept as save-health, hot path
 prepare "endpoint-health.saveHealth" (integer[], uuid[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], text[], text[], timestamp with time zone[], timestamp with time zone) as
@@ -70,9 +44,6 @@ prepare "endpoint-health.saveHealth" (integer[], uuid[], timestamp with time zon
   -- is always heeded: where that is wrong, the next attempt shows it.
   where (excluded.failing_since is not null
     and h.last_success_at > excluded.last_failure_at and h.last_success_at < $9) is not true;
---   always
---     Insert endpoint_health
---       Function Scan
 
 -- endpoint-health.saveHealth 2: kept as save-endpoint-hours, hot path
 prepare "endpoint-health.saveHealth 2" (integer[], uuid[], integer[], integer[], text[], timestamp with time zone) as
@@ -87,8 +58,3 @@ prepare "endpoint-health.saveHealth 2" (integer[], uuid[], integer[], integer[],
   delivered = h.delivered + excluded.delivered,
   durations = (select array_agg(a + b order by i)
     from unnest(h.durations, excluded.durations) with ordinality as s (a, b, i));
---   always
---     Insert endpoint_hours
---       Function Scan
---       SubPlan 1: Aggregate
---         Function Scan

@@ -1,8 +1,5 @@
--- The statements of server/store/endpoints/endpoints.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/endpoints/endpoints.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- endpoints.findByAddress: kept as find-endpoint-by-address
 prepare "endpoints.findByAddress" (integer, uuid, bytea) as
@@ -12,27 +9,18 @@ prepare "endpoints.findByAddress" (integer, uuid, bytea) as
   left join (select id, shard, shared_key, events, deliver, document, signatures, hmac_header_name, description from endpoints
     where client_key = $1 and scope = $2 and href_hash = $3
     and deleted_at is null) as same on true;
---   always
---     Nested Loop left
---       Aggregate
---         Index Only Scan endpoints by one_endpoint_per_address (client_key, scope)
---       Index Scan endpoints by one_endpoint_per_address (client_key, scope, href_hash)
 
 -- endpoints.findEndpoint: planned each time
 prepare "endpoints.findEndpoint" (integer, text, uuid, uuid) as
   select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description from endpoints
   where client_key = $1 and kind = $2 and id = $4
   and ($3::uuid is null or account_id = $3) and deleted_at is null;
---   always
---     Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, kind, account_id)
 
 -- endpoints.findStatedEndpoint: planned each time
 prepare "endpoints.findStatedEndpoint" (integer, text, uuid, uuid) as
   select id, created_at from endpoints
   where client_key = $1 and kind = $2 and id = $4
   and ($3::uuid is null or account_id = $3);
---   always
---     Index Scan endpoints by endpoints_by_id (id) filter (client_key, kind, account_id)
 
 -- endpoints.insertEndpoint: kept as insert-endpoint
 prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, bytea, bytea, text, bytea, timestamp with time zone, text[], text, text, text[], text, text) as
@@ -40,9 +28,6 @@ prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, b
   (client_key, id, kind, account_id, shard, url, href_hash, shared_key, header_name,
     header_value, created_at, changed_at, events, deliver, document, signatures, hmac_header_name, description)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16, $17);
---   always
---     Insert endpoints
---       Result
 
 -- endpoints.listEndpoints: kept as list-endpoints
 prepare "endpoints.listEndpoints" (integer[], text[], uuid[], integer[], bigint[]) as
@@ -65,22 +50,6 @@ prepare "endpoints.listEndpoints" (integer[], text[], uuid[], integer[], bigint[
       select * from matching order by created_at, id limit q.size offset q.skipped) as shown
     on true) as found
   order by q.number, found.created_at, found.id;
---   always
---     Incremental Sort on q.number, matching_1.created_at, matching_1.id
---       InitPlan 1: Result
---       Nested Loop
---         Function Scan
---         Nested Loop left
---           CTE matching: Append
---             Result
---               Index Scan endpoints by one_endpoint_per_address (client_key, scope) filter (kind)
---             Result
---               Index Scan endpoints by one_endpoint_per_address (client_key) filter (kind)
---           Aggregate
---             CTE Scan matching
---           Limit
---             Sort on matching_1.created_at, matching_1.id
---               CTE Scan matching
 
 -- endpoints.lockEndpoint: planned each time
 prepare "endpoints.lockEndpoint" (integer, text, uuid, uuid) as
@@ -88,62 +57,35 @@ prepare "endpoints.lockEndpoint" (integer, text, uuid, uuid) as
   where client_key = $1 and kind = $2 and id = $4
   and ($3::uuid is null or account_id = $3) and deleted_at is null
   for no key update;
---   always
---     LockRows
---       Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, kind, account_id)
 
 -- endpoints.markDeleted: planned each time
 prepare "endpoints.markDeleted" (integer, uuid, timestamp with time zone) as
   update endpoints set deleted_at = $3, changed_at = $3
   where client_key = $1 and id = $2;
---   always
---     Update endpoints
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- endpoints.readEndpointsOfAccount: kept as read-endpoints-of-account
 prepare "endpoints.readEndpointsOfAccount" (integer, uuid, uuid, bigint) as
   select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description from endpoints
   where client_key = $1 and scope in ($2, $3) and deleted_at is null and kind <> 'notice'
   order by created_at, id limit $4;
---   for any values: empty, never analyzed; empty, analyzed
---     Limit
---       Sort on created_at, id
---         Index Scan endpoints by one_endpoint_per_address (client_key, scope) filter (kind)
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on created_at, id
---         Index Scan endpoints by endpoints_pkey (client_key) filter (deleted_at, scope, kind)
 
 -- endpoints.replaceHeader: planned each time
 prepare "endpoints.replaceHeader" (integer, uuid, text, bytea, timestamp with time zone) as
   update endpoints set header_name = $3, header_value = $4, changed_at = $5
   where client_key = $1 and id = $2;
---   always
---     Update endpoints
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- endpoints.replaceKey: planned each time
 prepare "endpoints.replaceKey" (integer, uuid, bytea, bytea, timestamp with time zone, timestamp with time zone) as
   update endpoints set shared_key = $3, previous_key = $4, previous_key_until = $5,
   changed_at = $6
   where client_key = $1 and id = $2;
---   always
---     Update endpoints
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- endpoints.replaceSettings: planned each time
 prepare "endpoints.replaceSettings" (integer, uuid, timestamp with time zone, text[], text, text, text[], text, text) as
   update endpoints set (events, deliver, document, signatures, hmac_header_name, description) = ($4, $5, $6, $7, $8, $9), changed_at = $3
   where client_key = $1 and id = $2;
---   always
---     Update endpoints
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- endpoints.saveStatus: planned each time
 prepare "endpoints.saveStatus" (integer, uuid, text, timestamp with time zone, timestamp with time zone) as
   update endpoints set status = $3, inactive_since = $4, changed_at = $5
   where client_key = $1 and id = $2;
---   always
---     Update endpoints
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)

@@ -1,63 +1,27 @@
--- The statements of server/store/removal/erasures.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/removal/erasures.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- erasures.eraseExcerpts: planned each time
 prepare "erasures.eraseExcerpts" (integer, uuid[]) as
   update earlier_attempts set excerpt = null
   where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
   and at >= timestamptz '2026-03-10T10:51:20.600Z' and at < timestamptz '2026-03-10T11:54:44.201Z';
---   always
---     Update earlier_attempts
---       Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (excerpt)
 
 -- erasures.eraseExcerptsOf200: planned each time
 prepare "erasures.eraseExcerptsOf200" (integer, uuid[]) as
   update final_deliveries set excerpt = null
   where client_key = $1 and id = any($2::uuid[]) and excerpt is not null
   and finished_at >= timestamptz '2026-03-03T00:00:00.000Z';
---   for values given: full, never analyzed
---     Update final_deliveries
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (excerpt, finished_at)
---         … 13 alike
---   for values given: full, analyzed
---     Update final_deliveries
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (excerpt, finished_at, client_key)
---         … 13 alike
---   for values given: full, analyzed when empty
---     Update final_deliveries
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (excerpt, finished_at)
---         … 8 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (excerpt, finished_at, client_key)
---         … 5 alike
---   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update final_deliveries
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (excerpt, finished_at, client_key)
---         … 7 alike
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (excerpt, finished_at)
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (excerpt, finished_at, client_key)
---         … 5 alike
 
 -- erasures.eraseFiles: planned each time
 prepare "erasures.eraseFiles" (integer, bytea[]) as
   select client_key, hash, created_at::text from documents
   where client_key = $1 and hash = any($2::bytea[])
   order by hash for update skip locked;
---   always
---     LockRows
---       Index Scan documents by documents_pkey (client_key, hash)
 
 -- erasures.eraseTexts: planned each time
 prepare "erasures.eraseTexts" (uuid, integer) as
   select document_hash from payments where id = $1 and client_key = $2;
---   always
---     Index Scan payments by payments_pkey (id, client_key)
 
 -- erasures.eraseTexts 2: planned each time
 prepare "erasures.eraseTexts 2" (text, uuid, integer) as
@@ -67,9 +31,6 @@ prepare "erasures.eraseTexts 2" (text, uuid, integer) as
   || ',"createdAt":"' || coalesce(text::json ->> 'createdAt', $1) || '"'
   || coalesce(',"completedAt":"' || (text::json ->> 'completedAt') || '"', '') || '}', document_hash = null
   where id = $2 and client_key = $3 and substr(text, 46, 12) <> '"erasedAt":"';
---   always
---     Update payments
---       Index Scan payments by payments_pkey (id, client_key) filter (text)
 
 -- erasures.eraseTexts 3: planned each time
 prepare "erasures.eraseTexts 3" (text, uuid, integer, uuid[]) as
@@ -80,12 +41,6 @@ prepare "erasures.eraseTexts 3" (text, uuid, integer, uuid[]) as
   || coalesce(',"completedAt":"' || (text::json ->> 'completedAt') || '"', '') || '}', document_hash = null, document_bytes = null
   where client_key = $3 and id = any($4::uuid[]) and id >= uuid '019cd77e-a200-0000-0000-000000000000' and id < uuid '019cd77f-8301-0000-0000-000000000000'
   and substr(text, 46, 12) <> '"erasedAt":"';
---   for values given: full, never analyzed; full, analyzed when empty; full, analyzed but for what is owed
---     Update events
---       Index Scan events_<day> by events_in_feed_order (client_key, id) filter (text)
---   for values given: full, analyzed; full, analyzed, but of today there is nothing
---     Update events
---       Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 
 -- erasures.findDeliveries: planned each time
 prepare "erasures.findDeliveries" (integer[], uuid[]) as
@@ -98,68 +53,17 @@ prepare "erasures.findDeliveries" (integer[], uuid[]) as
       select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d;
---   for values given: full, never analyzed; full, analyzed when empty
---     Nested Loop
---       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (event_id)
---         … 7 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         … 6 alike
---   for values given: full, analyzed
---     Nested Loop
---       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
---         … 8 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         … 5 alike
---   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop
---       Function Scan
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at, event_id)
---         … 7 alike
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, event_id)
---         … 6 alike
 
 -- erasures.findEvents: planned each time
 prepare "erasures.findEvents" (integer, uuid) as
   select id, document_hash from events
   where client_key = $1 and payment_id = $2 and id >= uuid '019cd259-2700-0000-0000-000000000000';
---   for values given: full, never analyzed
---     Append
---       Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
---       … 7 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Append
---       Index Scan events_<day> by events_of_payment (client_key, payment_id) filter (id)
---       … 2 alike
---       Index Scan events_<day> by events_in_feed_order (client_key, id) filter (payment_id)
---       … 5 alike
 
 -- erasures.findExcerpts: planned each time
 prepare "erasures.findExcerpts" (integer, uuid[]) as
   select delivery_id, at from earlier_attempts
   where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
   and at >= timestamptz '2026-03-09T10:50:52.800Z';
---   for values given: full, never analyzed; full, analyzed when empty
---     Append
---       Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (excerpt)
---       … 7 alike
---   for values given: full, analyzed
---     Append
---       Bitmap Heap Scan earlier_attempts_<day> filter (excerpt)
---         Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---       … 2 alike
---       Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (excerpt)
---       … 5 alike
---   for values given: full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Append
---       Bitmap Heap Scan earlier_attempts_<day> filter (excerpt)
---         Bitmap Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---       Index Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at) filter (excerpt)
---       … 6 alike
 
 -- erasures.findPendingOf: kept as find-pending-of-payment
 prepare "erasures.findPendingOf" (integer, uuid) as
@@ -168,18 +72,7 @@ prepare "erasures.findPendingOf" (integer, uuid) as
     where p.endpoint_id = e.id and p.payment_id = $2 and p.client_key = e.client_key
     offset 0) as p
   where e.client_key = $1;
---   always
---     Nested Loop
---       Index Only Scan endpoints by endpoints_pkey (client_key)
---       Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (client_key)
 
 -- erasures.lockEndpointsOf: kept as lock-endpoints-of-client
 prepare "erasures.lockEndpointsOf" (integer) as
   select from endpoints where client_key = $1 order by client_key, id for no key update;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     LockRows
---       Index Scan endpoints by endpoints_pkey (client_key)
---   for any values: empty, analyzed
---     LockRows
---       Index Scan endpoints by endpoints_by_id filter (client_key)

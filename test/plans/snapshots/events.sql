@@ -1,8 +1,5 @@
--- The statements of server/store/history/events.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/history/events.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- events.readEventsOfPayment: planned each time, with enable_seqscan = on
 prepare "events.readEventsOfPayment" (integer, uuid, integer, bigint) as
@@ -10,19 +7,6 @@ prepare "events.readEventsOfPayment" (integer, uuid, integer, bigint) as
   where client_key = $1 and payment_id = $2 and sequence < coalesce($3, 2147483647)
   and id >= uuid '019cb0fe-9400-0000-0000-000000000000'
   order by sequence desc limit $4;
---   for values given: full, never analyzed
---     Limit
---       Merge Append on events.sequence DESC
---         Index Scan events_<day> by events_of_payment (client_key, payment_id, sequence) filter (id)
---         … 13 alike
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on events.sequence DESC
---         Append
---           Index Scan events_<day> by events_of_payment (client_key, payment_id, sequence) filter (id)
---           … 8 alike
---           Seq Scan events_<day> filter (sequence, id, client_key, payment_id)
---           … 5 alike
 
 -- events.readPayloadsWithin: planned each time, hot path
 prepare "events.readPayloadsWithin" (integer[], uuid[]) as
@@ -31,8 +15,3 @@ prepare "events.readPayloadsWithin" (integer[], uuid[]) as
     select e.id, e.text, e.document_hash, e.document_bytes from events e
     where e.client_key = k.client_key and e.id = k.id
     and e.id >= uuid '019cd730-6900-0000-0000-000000000000' and e.id < uuid '019cd79a-5181-0000-0000-000000000000' and substr(e.text, 46, 12) <> '"erasedAt":"' limit 1) as e;
---   always
---     Nested Loop
---       Function Scan
---       Limit
---         Index Scan events_<day> by events_pkey (client_key, id) filter (text)

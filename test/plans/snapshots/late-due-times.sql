@@ -1,8 +1,5 @@
--- The statements of server/store/owed/late-due-times.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/late-due-times.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- late-due-times.bringForward: kept as bring-forward
 prepare "late-due-times.bringForward" (smallint, bigint, timestamp with time zone[], bigint) as
@@ -25,39 +22,3 @@ prepare "late-due-times.bringForward" (smallint, bigint, timestamp with time zon
       for update of p skip locked) as p)
   update pending_deliveries p set next_attempt_at = least(p.next_attempt_at, f.latest)
   from free f where p.client_key = any(array[f.client_key]) and p.id = f.id;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update pending_deliveries
---       CTE held: LockRows
---         Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE free: Nested Loop
---         Sort on p_2.client_key, p_2.id
---           Limit
---             InitPlan 2: CTE Scan held
---             Result
---               Subquery Scan
---                 Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Nested Loop
---         CTE Scan free
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---   for values given: full, never analyzed; full, analyzed
---     Update pending_deliveries
---       CTE held: LockRows
---         Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE free: Nested Loop
---         Sort on p_2.client_key, p_2.id
---           Limit
---             InitPlan 2: CTE Scan held
---             Result
---               Subquery Scan
---                 Bitmap Heap Scan pending_deliveries
---                   Bitmap Index Scan pending_deliveries by deliveries_due (shard, next_attempt_at)
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Nested Loop
---         CTE Scan free
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)

@@ -1,8 +1,5 @@
--- The statements of server/store/owed/late-successes.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/late-successes.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- late-successes.findKnown: planned each time, hot path
 prepare "late-successes.findKnown" (integer[], uuid[], integer[], timestamp with time zone[]) as
@@ -14,21 +11,6 @@ prepare "late-successes.findKnown" (integer[], uuid[], integer[], timestamp with
     and f.attempts = m.attempt and f.attempted_at = m.at
     and f.finished_at >= timestamptz '2026-03-09T11:59:59.900Z'
     limit 1) as known;
---   for values given: full, never analyzed; full, analyzed when empty
---     Nested Loop
---       Function Scan
---       Limit
---         Append
---           Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at) filter (state, attempts, attempted_at)
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
---           … 6 alike
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop
---       Function Scan
---       Limit
---         Append
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key, state, attempts, attempted_at)
---           … 7 alike
 
 -- late-successes.recordLateSuccesses: planned each time, hot path
 prepare "late-successes.recordLateSuccesses" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], integer[], timestamp with time zone[], integer[], bytea[]) as
@@ -45,15 +27,3 @@ prepare "late-successes.recordLateSuccesses" (smallint[], bigint[], integer[], u
   (client_key, delivery_id, attempt, at, duration_ms, outcome, status, excerpt)
   select client_key, id, attempt, at, duration_ms, 'answered', 200, excerpt from mine
   on conflict do nothing;
---   always
---     Insert earlier_attempts
---       CTE held: Nested Loop
---         Sort on g_1.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Hash Join semi
---         Function Scan
---         Hash
---           CTE Scan held

@@ -1,8 +1,5 @@
--- The statements of server/store/owed/leases.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/leases.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- leases.forgetProcesses: planned each time, hot path
 prepare "leases.forgetProcesses" (uuid[], text[]) as
@@ -10,50 +7,29 @@ prepare "leases.forgetProcesses" (uuid[], text[]) as
   join unnest($1::uuid[], $2::text[]) as g (id, mark)
   on g.id = p.id and g.mark = concat_ws('/', p.beat, extract(epoch from p.seen_at))
   for update of p skip locked;
---   always
---     LockRows
---       Nested Loop
---         Function Scan
---         Index Scan processes by processes_pkey (id) filter (beat, seen_at)
 
 -- leases.forgetProcesses 2: planned each time, hot path
 prepare "leases.forgetProcesses 2" (uuid[]) as
   delete from processes where id = any($1);
---   always
---     Delete processes
---       Index Scan processes by processes_pkey (id)
 
 -- leases.freeAllLeases: planned each time
 prepare "leases.freeAllLeases" as
   update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
   where owner is not null;
---   always
---     Update leases
---       Seq Scan leases filter (owner)
 
 -- leases.freeAllLeases 2: planned each time
 prepare "leases.freeAllLeases 2" as
   delete from processes;
---   always
---     Delete processes
---       Seq Scan processes
 
 -- leases.leaveProcesses: planned each time, hot path
 prepare "leases.leaveProcesses" (uuid, smallint[]) as
   with gone as (delete from processes where id = $1)
   update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
   where owner = $1 and shard <> all($2::smallint[]);
---   always
---     Update leases
---       CTE gone: Delete processes
---         Index Scan processes by processes_pkey (id)
---       Seq Scan leases filter (shard, owner)
 
 -- leases.readDatabaseTimeMs: planned each time, hot path
 prepare "leases.readDatabaseTimeMs" as
   select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms;
---   always
---     Result
 
 -- leases.readOthers: kept as read-other-leases, hot path
 prepare "leases.readOthers" (uuid) as
@@ -62,52 +38,23 @@ prepare "leases.readOthers" (uuid) as
     from leases l where l.owner is distinct from $1) as others,
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
     from processes p where p.id <> $1) as processes;
---   always
---     Result
---       InitPlan 1: Aggregate
---         Seq Scan leases filter (owner)
---       InitPlan 2: Aggregate
---         Seq Scan processes filter (id)
 
 -- leases.releaseLeases: kept as release-leases, hot path
 prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
   update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
   where owner = $1 and (shard, epoch, beat) in (
     select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]));
---   for any values: empty, never analyzed; empty, analyzed; full, never analyzed
---     Update leases
---       Nested Loop semi with a join filter
---         Index Scan leases by leases_pkey filter (owner)
---         Function Scan
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update leases
---       Nested Loop
---         Aggregate
---           Function Scan
---         Index Scan leases by leases_pkey (shard) filter (owner, epoch, beat)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update leases
---       Merge Join semi with a join filter
---         Index Scan leases by leases_pkey filter (owner)
---         Sort on unnest.unnest
---           Function Scan
 
 -- leases.renewOwn: kept as renew-leases, hot path
 prepare "leases.renewOwn" (uuid, double precision) as
   update leases set expires_at = statement_timestamp() + $2 * interval '1 millisecond', beat = beat + 1
   where owner = $1 returning shard, epoch, beat;
---   always
---     Update leases
---       Seq Scan leases filter (owner)
 
 -- leases.sayAlive: kept as say-alive, hot path
 prepare "leases.sayAlive" (uuid, text, text) as
   insert into processes (id, host, version, started_at, seen_at)
   values ($1, $2, $3, clock_timestamp(), clock_timestamp())
   on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1;
---   always
---     Insert processes
---       Result
 
 -- leases.takeLeases: kept as take-leases, hot path
 prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[]) as
@@ -119,25 +66,3 @@ prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[])
       select * from unnest($4::smallint[], $5::text[]))
     order by l.shard limit $2 for update of l skip locked)
   returning shard, epoch, beat;
---   for any values: empty, never analyzed; empty, analyzed; full, never analyzed
---     Update leases
---       Nested Loop
---         Aggregate
---           Subquery Scan
---             Limit
---               LockRows
---                 Index Scan leases by leases_pkey filter (owner, shard, epoch, beat, expires_at)
---                   SubPlan 1: Function Scan
---         Index Scan leases by leases_pkey (shard)
---   for any values: empty, analyzed when full; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update leases
---       Nested Loop
---         Aggregate
---           Subquery Scan
---             Limit
---               LockRows
---                 Index Scan leases by leases_pkey filter (owner, shard, epoch, beat, expires_at)
---                   SubPlan 1: Function Scan
---         Memoize
---           Index Scan leases by leases_pkey (shard)

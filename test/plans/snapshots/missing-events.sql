@@ -1,8 +1,5 @@
--- The statements of server/store/owed/missing-events.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/missing-events.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- missing-events.makeMissing: planned each time
 prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timestamp with time zone) as
@@ -54,73 +51,6 @@ prepare "missing-events.makeMissing" (integer[], uuid[], uuid[], uuid[], timesta
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes
   from d where d.id = any(array(select id from made))
   order by d.next_attempt_at, d.id;
---   for values given: full, never analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Sort on d.next_attempt_at, d.id
---       CTE missing: Nested Loop
---         Nested Loop
---           Function Scan
---             SubPlan 2: Limit
---               Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             SubPlan 1: Limit
---               Append
---                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---                 … 6 alike
---           Limit
---             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---         Limit
---           Append
---             Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---             … 2 alike
---       CTE d: CTE Scan missing
---       CTE made: Insert pending_deliveries
---         InitPlan 5: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan d
---       CTE reopened: Insert statement_hours
---         Subquery Scan
---           Unique
---             InitPlan 7: Aggregate
---               Index Only Scan feed_origin by feed_origin_pkey
---             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               Result
---                 CTE Scan missing
---       InitPlan 9: CTE Scan made
---       CTE Scan d
---   for values given: full, analyzed
---     Sort on d.next_attempt_at, d.id
---       CTE missing: Nested Loop
---         Nested Loop
---           Function Scan
---             SubPlan 2: Limit
---               Index Only Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---             SubPlan 1: Limit
---               Append
---                 Index Only Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---                 Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---                 … 5 alike
---           Limit
---             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---         Limit
---           Append
---             Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---             … 2 alike
---       CTE d: CTE Scan missing
---       CTE made: Insert pending_deliveries
---         InitPlan 5: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan d
---       CTE reopened: Insert statement_hours
---         Subquery Scan
---           Unique
---             InitPlan 7: Aggregate
---               Index Only Scan feed_origin by feed_origin_pkey
---             Sort on missing_1.client_key, missing_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((missing_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               Result
---                 CTE Scan missing
---       InitPlan 9: CTE Scan made
---       CTE Scan d
 
 -- missing-events.readEventIds: planned each time
 prepare "missing-events.readEventIds" (integer, uuid, uuid, text[], bigint) as
@@ -129,8 +59,3 @@ prepare "missing-events.readEventIds" (integer, uuid, uuid, text[], bigint) as
   and ($3::uuid is null or account_id = $3) and ($4::text[] is null or kind = any($4))
   and substr(text, 46, 12) <> '"erasedAt":"'
   order by id limit $5;
---   always
---     Limit
---       Append
---         Index Scan events_<day> by events_pkey (client_key, id) filter (kind, text)
---         … 2 alike

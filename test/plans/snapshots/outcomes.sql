@@ -1,8 +1,5 @@
--- The statements of server/store/owed/outcomes.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/outcomes.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- outcomes.recordAny: kept as record-outcomes, hot path
 prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], uuid[], uuid[], integer[], integer[], integer[], timestamp with time zone[], integer[], text[], smallint[], bytea[], text[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], timestamp with time zone[], boolean[]) as
@@ -57,47 +54,8 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     where (select count(*) from feed_origin) >= 0
   )
   select id from kept union all select id from ended;
---   always
---     Append
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE mine: Hash Join semi
---         Function Scan
---         Hash
---           CTE Scan held
---       CTE kept: Update pending_deliveries
---         Nested Loop
---           CTE Scan mine
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           CTE Scan mine
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE attempted: Insert earlier_attempts
---         InitPlan 5: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan mine
---       CTE overtaken: Delete pending_deliveries
---         Nested Loop
---           CTE Scan mine
---           Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id, sequence) filter (is_replay, client_key)
---       CTE filed: Insert final_deliveries
---         InitPlan 8: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           Append
---             Result
---               CTE Scan ended
---             Result
---               CTE Scan overtaken
---       CTE Scan kept
---       CTE Scan ended
 
+-- Alike: with excerpts
 -- outcomes.recordDelivered: kept as record-delivered, hot path
 prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], integer[], double precision[], integer[], double precision[]) as
   with given as (
@@ -119,57 +77,3 @@ prepare "outcomes.recordDelivered" (smallint[], bigint[], timestamp with time zo
   'answered', 200, to_timestamp(at_ms / 1000), duration_ms, nullif(is_replay, false)
   from ended
   returning id;
---   always
---     Insert final_deliveries
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join semi
---             Function Scan
---             Hash
---               CTE Scan held
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE Scan ended
-
--- outcomes.recordDelivered with excerpts: kept as record-delivered-with-excerpts, hot path
-prepare "outcomes.recordDelivered with excerpts" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[], integer[], double precision[], integer[], double precision[], bytea[]) as
-  with given as (
-    select * from unnest($4::int[], $5::uuid[], $6::smallint[], $7::bigint[], $8::int[], $9::float8[], $10::int[], $11::float8[], $12::bytea[])
-    as g (client_key, id, shard, epoch, attempt, at_ms, duration_ms, deadline_ms, excerpt)), held as (
-    select l.* from (
-      select * from unnest($1::smallint[], $2::bigint[]) as g (shard, epoch) order by shard) as g
-    cross join lateral (
-      select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
-      for key share of l) as l), mine as (
-    select * from given where (shard, epoch) in (select shard, epoch from held)), ended as (
-    delete from pending_deliveries p using mine m
-    where p.client_key = any(array[m.client_key]) and p.id = m.id and p.attempts = m.attempt - 1
-    returning p.client_key, p.id, p.event_id, p.endpoint_id, p.payment_id, p.account_id, p.sequence, p.kind, p.created_at, p.document_mode, p.is_replay, m.attempt, m.deadline_ms, m.at_ms, m.duration_ms, m.excerpt
-  )
-  insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, state, attempts, deadline_at, finished_at, last_outcome, last_status, attempted_at,
-    duration_ms, is_replay, excerpt)
-  select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, 'DELIVERED', attempt, to_timestamp(deadline_ms / 1000), $3,
-  'answered', 200, to_timestamp(at_ms / 1000), duration_ms, nullif(is_replay, false), excerpt
-  from ended
-  returning id;
---   always
---     Insert final_deliveries
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join semi
---             Function Scan
---             Hash
---               CTE Scan held
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (attempts)
---       CTE Scan ended

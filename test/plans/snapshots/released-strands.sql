@@ -1,8 +1,5 @@
--- The statements of server/store/owed/released-strands.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/released-strands.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- released-strands.releaseStrands: kept as release-strands
 prepare "released-strands.releaseStrands" (integer[], uuid[], uuid[], integer[], timestamp with time zone) as
@@ -28,18 +25,3 @@ prepare "released-strands.releaseStrands" (integer[], uuid[], uuid[], integer[],
       where p.client_key = l.client_key and p.id = l.id
       for update of p skip locked) as p)
   update pending_deliveries p set next_attempt_at = $5 from free f where p.client_key = any(array[f.client_key]) and p.id = f.id;
---   always
---     Update pending_deliveries
---       CTE free: Nested Loop
---         Unique
---           Sort on s.client_key, s.id
---             Nested Loop
---               Function Scan
---               Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (is_replay, next_attempt_at, run_attempts, sequence, client_key)
---                 SubPlan 1: Index Scan job_items by job_items_pkey (client_key, delivery_id)
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Nested Loop
---         CTE Scan free
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)

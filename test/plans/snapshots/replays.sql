@@ -1,8 +1,5 @@
--- The statements of server/store/owed/replays.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/replays.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- replays.findFinalWithin of a client: planned each time
 prepare "replays.findFinalWithin of a client" (uuid, uuid, integer) as
@@ -16,42 +13,6 @@ prepare "replays.findFinalWithin of a client" (uuid, uuid, integer) as
   where f.id = $1 and f.finished_at >= timestamptz '2026-03-09T11:18:43.200Z'
   and ($2::uuid is null or f.account_id = $2)
   and f.client_key = $3;
---   for values given: full, never analyzed
---     Nested Loop with a join filter
---       Index Scan endpoints by endpoints_pkey (client_key)
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---         … 6 alike
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed
---     Nested Loop with a join filter
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---         … 2 alike
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
---         … 5 alike
---       Materialize
---         Index Scan endpoints by endpoints_pkey (client_key)
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed when empty
---     Nested Loop with a join filter
---       Index Scan endpoints by endpoints_pkey (client_key)
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
---         … 5 alike
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed, but of today there is nothing
---     Nested Loop with a join filter
---       Append
---         Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---         Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (client_key, id) filter (finished_at)
---         … 6 alike
---       Materialize
---         Index Scan endpoints by endpoints_pkey (client_key)
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 
 -- replays.findFinalWithin of all: planned each time
 prepare "replays.findFinalWithin of all" (uuid, uuid) as
@@ -66,91 +27,18 @@ prepare "replays.findFinalWithin of all" (uuid, uuid) as
   and ($2::uuid is null or f.account_id = $2)
   and f.finished_at > '-infinity'
   and not exists (select from clients c where c.client_key = f.client_key and c.is_internal);
---   for values given: full, never analyzed
---     Nested Loop anti
---       Nested Loop
---         Append
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---           … 7 alike
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---       Index Scan clients by clients_pkey (client_key) filter (is_internal)
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Nested Loop anti
---       Nested Loop
---         Append
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---           … 2 alike
---           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (id) filter (finished_at)
---           … 5 alike
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---       Index Scan clients by clients_pkey (client_key) filter (is_internal)
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---   for values given: full, analyzed when empty
---     Nested Loop
---       Nested Loop anti
---         Append
---           Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at)
---           … 2 alike
---           Index Scan final_deliveries_<day> by final_deliveries_of_endpoint (id) filter (finished_at)
---           … 5 alike
---         Index Scan clients by clients_pkey (client_key) filter (is_internal)
---       Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---       SubPlan 1: Index Scan events_<day> by events_pkey (client_key, id) filter (text)
 
 -- replays.lockEndpointsOf: kept as lock-endpoints-of-replays
 prepare "replays.lockEndpointsOf" (integer[], uuid[]) as
   select from endpoints e
   where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
   order by e.client_key, e.id for share of e;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     LockRows
---       Sort on e.client_key, e.id
---         Nested Loop
---           Aggregate
---             Function Scan
---           Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---   for any values: empty, analyzed
---     LockRows
---       Sort on e.client_key, e.id
---         Hash Join right semi
---           Function Scan
---           Hash
---             Index Scan endpoints by endpoints_by_id
---   for values given: full, never analyzed; full, analyzed when empty
---     LockRows
---       Merge Join semi
---         Index Scan endpoints by endpoints_pkey
---         Sort on unnest.unnest, unnest.unnest_1
---           Function Scan
 
 -- replays.lockEndpointsOf 2: kept as lock-endpoints-of-missing
 prepare "replays.lockEndpointsOf 2" (integer[], uuid[]) as
   select from endpoints e
   where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
   order by e.client_key, e.id for no key update of e;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     LockRows
---       Sort on e.client_key, e.id
---         Nested Loop
---           Aggregate
---             Function Scan
---           Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---   for any values: empty, analyzed
---     LockRows
---       Sort on e.client_key, e.id
---         Hash Join right semi
---           Function Scan
---           Hash
---             Index Scan endpoints by endpoints_by_id
---   for values given: full, never analyzed; full, analyzed when empty
---     LockRows
---       Merge Join semi
---         Index Scan endpoints by endpoints_pkey
---         Sort on unnest.unnest, unnest.unnest_1
---           Function Scan
 
 -- replays.replayDeliveries: planned each time
 prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[], timestamp with time zone) as
@@ -222,104 +110,3 @@ prepare "replays.replayDeliveries" (integer[], uuid[], timestamp with time zone[
   d.shard, d.next_attempt_at, d.attempts, d.run_attempts, d.first_attempt_at, d.first_failed_at,
   d.deadline_at, d.is_replay, d.document_mode, d.text, d.document_hash, d.document_bytes from d
   order by d.id;
---   for values given: full, never analyzed; full, analyzed when empty
---     Sort on d.id
---       CTE moved: Nested Loop
---         Nested Loop
---           Nested Loop
---             Function Scan
---             Subquery Scan
---               LockRows
---                 Append
---                   Index Scan final_deliveries_<day> by final_deliveries_pkey (client_key, id, finished_at)
---                   Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---           Memoize
---             Limit
---               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---         Memoize
---           Limit
---             Append
---               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---               … 2 alike
---       CTE gone: Delete final_deliveries
---         Hash Join with a join filter
---           Append
---             Index Scan final_deliveries_<day> by final_deliveries_pkey (finished_at)
---             … 2 alike
---           Hash
---             CTE Scan moved
---       CTE kept: Insert earlier_attempts
---         InitPlan 3: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan moved
---       CTE reopened: Insert statement_hours
---         Subquery Scan
---           Unique
---             InitPlan 5: Aggregate
---               Index Only Scan feed_origin by feed_origin_pkey
---             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               Result
---                 CTE Scan moved
---       CTE d: CTE Scan moved
---         SubPlan 8: Result
---           InitPlan 7: Limit
---             Merge Append on a.attempt DESC
---               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---               … 4 alike
---       CTE put: Insert pending_deliveries
---         InitPlan 10: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan d
---       CTE Scan d
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Sort on d.id
---       CTE moved: Nested Loop
---         Nested Loop
---           Nested Loop
---             Function Scan
---             Subquery Scan
---               LockRows
---                 Append
---                   Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (finished_at, client_key)
---                   … 2 alike
---           Memoize
---             Limit
---               Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key)
---         Memoize
---           Limit
---             Append
---               Index Scan events_<day> by events_pkey (client_key, id) filter (text)
---               … 2 alike
---       CTE gone: Delete final_deliveries
---         Nested Loop
---           CTE Scan moved
---           Append
---             Index Scan final_deliveries_<day> by final_deliveries_newest (id) filter (client_key, finished_at)
---             … 2 alike
---       CTE kept: Insert earlier_attempts
---         InitPlan 3: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan moved
---       CTE reopened: Insert statement_hours
---         Subquery Scan
---           Unique
---             InitPlan 5: Aggregate
---               Index Only Scan feed_origin by feed_origin_pkey
---             Sort on moved_1.client_key, moved_1.endpoint_id, (to_timestamp((((((('x'::text || translate("left"((moved_1.id)::text, 13), '-'::text, ''::text)))::bit(48))::bigint / 3600000) * 3600))::double precision))
---               Result
---                 CTE Scan moved
---       CTE d: CTE Scan moved
---         SubPlan 8: Result
---           InitPlan 7: Limit
---             Merge Append on a.attempt DESC
---               Index Only Scan earlier_attempts_<day> by earlier_attempts_pkey (client_key, delivery_id, at)
---               … 4 alike
---       CTE put: Insert pending_deliveries
---         InitPlan 10: Aggregate
---           Index Only Scan feed_origin by feed_origin_pkey
---         Result
---           CTE Scan d
---       CTE Scan d

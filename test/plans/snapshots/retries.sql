@@ -1,15 +1,10 @@
--- The statements of server/store/owed/retries.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/retries.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- retries.isFailing: kept as is-failing
 prepare "retries.isFailing" (integer, uuid) as
   select failing_since is not null as is from endpoint_health
   where client_key = $1 and endpoint_id = $2;
---   always
---     Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
 
 -- retries.markRetried: kept as mark-retried-endpoints
 prepare "retries.markRetried" (integer[], uuid[], timestamp with time zone) as
@@ -35,69 +30,6 @@ prepare "retries.markRetried" (integer[], uuid[], timestamp with time zone) as
   retried_at = greatest(e.retried_at, $3)
   from given g where e.client_key = g.client_key and e.id = g.id
   returning e.client_key, e.id as endpoint_id, e.shard;
---   for any values: empty, never analyzed
---     Update endpoints
---       CTE given: Nested Loop
---         Sort on k.client_key, k.id
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by one_endpoint_per_address (client_key) filter (deleted_at, id, status)
---       CTE down: Nested Loop
---         CTE Scan given
---         Subquery Scan
---           LockRows
---             Index Scan endpoint_health by endpoints_with_open_circuit (client_key, endpoint_id) filter (circuit)
---       CTE probed: Update endpoint_health
---         Nested Loop
---           CTE Scan down
---           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---       Nested Loop
---         CTE Scan given
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---   for any values: empty, analyzed
---     Update endpoints
---       CTE given: Nested Loop
---         Sort on k.client_key, k.id
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, status)
---       CTE down: Nested Loop
---         CTE Scan given
---         Subquery Scan
---           LockRows
---             Index Scan endpoint_health by endpoints_with_open_circuit (client_key, endpoint_id) filter (circuit)
---       CTE probed: Update endpoint_health
---         Hash Join
---           CTE Scan down
---           Hash
---             Index Scan endpoint_health by endpoint_health_pkey
---       Hash Join
---         CTE Scan given
---         Hash
---           Index Scan endpoints by endpoints_by_id
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update endpoints
---       CTE given: Nested Loop
---         Sort on k.client_key, k.id
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (deleted_at, client_key, status)
---       CTE down: Nested Loop
---         CTE Scan given
---         Subquery Scan
---           LockRows
---             Index Scan endpoint_health by endpoints_with_open_circuit (client_key, endpoint_id) filter (circuit)
---       CTE probed: Update endpoint_health
---         Nested Loop
---           CTE Scan down
---           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---       Nested Loop
---         CTE Scan given
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
 
 -- retries.probeResumed: kept as probe-resumed-endpoint
 prepare "retries.probeResumed" (integer, uuid, timestamp with time zone) as
@@ -111,38 +43,8 @@ prepare "retries.probeResumed" (integer, uuid, timestamp with time zone) as
     from down d where h.client_key = d.client_key and h.endpoint_id = d.endpoint_id)
   update endpoints e set retried_at = $3
   from given g where e.client_key = g.client_key and e.id = g.id;
---   for any values: empty, never analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update endpoints
---       CTE given: Result
---       CTE down: Nested Loop
---         CTE Scan given
---         Subquery Scan
---           LockRows
---             Index Scan endpoint_health by endpoints_with_open_circuit (client_key, endpoint_id) filter (circuit)
---       CTE probed: Update endpoint_health
---         Nested Loop
---           CTE Scan down
---           Index Scan endpoint_health by endpoint_health_pkey (client_key, endpoint_id)
---       Nested Loop
---         CTE Scan given
---         Index Scan endpoints by endpoints_by_id (id) filter (client_key)
---   for any values: empty, analyzed
---     Update endpoints
---       CTE given: Result
---       CTE down: Nested Loop
---         CTE Scan given
---         Subquery Scan
---           LockRows
---             Index Scan endpoint_health by endpoints_with_open_circuit (client_key, endpoint_id) filter (circuit)
---       CTE probed: Update endpoint_health
---         Nested Loop with a join filter
---           Index Scan endpoint_health by endpoint_health_pkey
---           CTE Scan down
---       Nested Loop with a join filter
---         Index Scan endpoints by endpoints_by_id
---         CTE Scan given
 
+-- Alike: of one
 -- retries.retryDeliveries of many: kept as retry-deliveries
 prepare "retries.retryDeliveries of many" (integer[], uuid[], timestamp with time zone) as
   with asked as (
@@ -168,70 +70,6 @@ prepare "retries.retryDeliveries of many" (integer[], uuid[], timestamp with tim
   update pending_deliveries p set next_attempt_at = $3
   from free f where p.client_key = any(array[f.client_key]) and p.id = f.id
   returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at;
---   always
---     Update pending_deliveries
---       CTE free: Nested Loop
---         Unique
---           Sort on s.client_key, s.id
---             Nested Loop
---               Nested Loop
---                 Aggregate
---                   Function Scan
---                 Limit
---                   Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---               Memoize
---                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (id, is_replay, client_key)
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Nested Loop
---         CTE Scan free
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
-
--- retries.retryDeliveries of one: kept as retry-delivery
-prepare "retries.retryDeliveries of one" (integer[], uuid[], timestamp with time zone) as
-  with asked as (
-    select p.* from (
-      select distinct client_key, id from unnest($1::int[], $2::uuid[]) as k (client_key, id)) as k
-    cross join lateral (
-      select p.client_key, p.id, p.endpoint_id, p.payment_id, p.is_replay
-      from pending_deliveries p
-      where p.client_key = k.client_key and p.id = k.id limit 1) as p
-  ), strands as (
-    select distinct s.client_key, s.id from asked a cross join lateral (
-      select s.client_key, s.id from pending_deliveries s
-      where s.endpoint_id = a.endpoint_id and s.payment_id = a.payment_id
-      and s.client_key + 0 = a.client_key
-      and case when a.is_replay then s.id = a.id else not s.is_replay end
-      offset 0) as s
-  ), free as (
-    select p.* from (select * from strands order by client_key, id) as s
-    cross join lateral (
-      select p.client_key, p.id from pending_deliveries p
-      where p.client_key = s.client_key and p.id = s.id
-      for update of p ) as p)
-  update pending_deliveries p set next_attempt_at = $3
-  from free f where p.client_key = any(array[f.client_key]) and p.id = f.id
-  returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at;
---   always
---     Update pending_deliveries
---       CTE free: Nested Loop
---         Unique
---           Sort on s.client_key, s.id
---             Nested Loop
---               Nested Loop
---                 Aggregate
---                   Function Scan
---                 Limit
---                   Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---               Memoize
---                 Index Scan pending_deliveries by deliveries_of_strand (endpoint_id, payment_id) filter (id, is_replay, client_key)
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       Nested Loop
---         CTE Scan free
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
 
 -- retries.retryDeliveriesOf: kept as retry-deliveries-of-endpoint
 prepare "retries.retryDeliveriesOf" (integer, uuid, timestamp with time zone, uuid) as
@@ -254,69 +92,3 @@ prepare "retries.retryDeliveriesOf" (integer, uuid, timestamp with time zone, uu
   select count(*)::int as owed, count(*) filter (where is_late)::int as late,
   (select count(*)::int from moved) as moved
   from owed;
---   for any values: empty, never analyzed; empty, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Aggregate
---       CTE owed: Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (account_id, client_key)
---       CTE free: Nested Loop
---         Sort on owed_1.id
---           CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE moved: Update pending_deliveries
---         Nested Loop
---           CTE Scan free
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       InitPlan 4: Aggregate
---         CTE Scan moved
---       CTE Scan owed
---   for any values: empty, analyzed when full; full, never analyzed; full, analyzed
---     Aggregate
---       CTE owed: Bitmap Heap Scan pending_deliveries filter (account_id, client_key)
---         Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---       CTE free: Nested Loop
---         Sort on owed_1.id
---           CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE moved: Update pending_deliveries
---         Nested Loop
---           CTE Scan free
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       InitPlan 4: Aggregate
---         CTE Scan moved
---       CTE Scan owed
---   for values given: full, never analyzed; full, analyzed
---     Aggregate
---       CTE owed: Bitmap Heap Scan pending_deliveries filter (client_key)
---         Bitmap Index Scan pending_deliveries by deliveries_of_strand (endpoint_id)
---       CTE free: Nested Loop
---         Sort on owed_1.id
---           CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE moved: Update pending_deliveries
---         Nested Loop
---           CTE Scan free
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       InitPlan 4: Aggregate
---         CTE Scan moved
---       CTE Scan owed
---   for values given: full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Aggregate
---       CTE owed: Index Scan pending_deliveries by deliveries_of_strand (endpoint_id) filter (client_key)
---       CTE free: Nested Loop
---         Sort on owed_1.id
---           CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE moved: Update pending_deliveries
---         Nested Loop
---           CTE Scan free
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       InitPlan 4: Aggregate
---         CTE Scan moved
---       CTE Scan owed

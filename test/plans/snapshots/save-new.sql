@@ -1,8 +1,5 @@
--- The statements of server/store/payments/save-new.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/payments/save-new.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- save-new.saveMany: kept as save-new-events, hot path
 prepare "save-new.saveMany" (integer[], uuid[], uuid[], uuid[], integer[], text[], bytea, timestamp with time zone, bytea[], integer[], integer[], integer[]) as
@@ -14,10 +11,6 @@ prepare "save-new.saveMany" (integer[], uuid[], uuid[], uuid[], integer[], text[
     $9::bytea[], $10::int[], $11::int[], $12::int[])
   as g (client_key, id, payment_id, account_id, sequence, kind, document_hash, document_bytes,
     start, length);
---   always
---     Insert events
---       InitPlan 1: Result
---       Function Scan
 
 -- save-new.saveMany 2: kept as save-new-deliveries, hot path
 prepare "save-new.saveMany 2" (integer[], uuid[], uuid[], uuid[], integer[], timestamp with time zone, uuid[], integer[], uuid[], text[], smallint[], text[]) as
@@ -27,10 +20,6 @@ prepare "save-new.saveMany 2" (integer[], uuid[], uuid[], uuid[], integer[], tim
   ($4::uuid[])[event], ($5::int[])[event], kind, shard, $6::timestamptz, $6, document_mode
   from unnest((select $7::uuid[])::uuid[], $8::int[], $9::uuid[], $10::text[], $11::smallint[], $12::text[])
   as d (id, event, endpoint_id, kind, shard, document_mode);
---   always
---     Insert pending_deliveries
---       InitPlan 1: Result
---       Function Scan
 
 -- save-new.saveMany 3: kept as save-new-payments, hot path
 prepare "save-new.saveMany 3" (integer[], uuid[], uuid[], integer[], bigint[], bytea[], bytea, timestamp with time zone, integer[], integer[]) as
@@ -40,10 +29,6 @@ prepare "save-new.saveMany 3" (integer[], uuid[], uuid[], integer[], bigint[], b
   from unnest((select $1::int[])::int[], $2::uuid[], $3::uuid[], $4::int[], $5::bigint[], $6::bytea[],
     $9::int[], $10::int[])
   as g (client_key, id, account_id, sequence, version, document_hash, start, length);
---   always
---     Insert payments
---       InitPlan 1: Result
---       Function Scan
 
 -- save-new.saveOne: kept as save-new-one, hot path
 prepare "save-new.saveOne" (integer, uuid, uuid, uuid, integer, text, text, bytea, integer, timestamp with time zone, uuid[], uuid[], smallint[], text[]) as
@@ -56,12 +41,6 @@ prepare "save-new.saveOne" (integer, uuid, uuid, uuid, integer, text, text, byte
   select $1, id, $2, endpoint_id, $3, $4, $5, $6, shard, $10, $10, document_mode
   from unnest((select $11::uuid[])::uuid[], $12::uuid[], $13::smallint[], $14::text[])
   as d (id, endpoint_id, shard, document_mode);
---   always
---     Insert pending_deliveries
---       CTE happened: Insert events
---         Result
---       InitPlan 2: Result
---       Function Scan
 
 -- save-new.saveOne 2: kept as save-new-one-with-payment, hot path
 prepare "save-new.saveOne 2" (integer, uuid, uuid, uuid, integer, text, text, bytea, integer, timestamp with time zone, uuid[], uuid[], smallint[], text[], bigint) as
@@ -76,11 +55,3 @@ prepare "save-new.saveOne 2" (integer, uuid, uuid, uuid, integer, text, text, by
   select $1, id, $2, endpoint_id, $3, $4, $5, $6, shard, $10, $10, document_mode
   from unnest((select $11::uuid[])::uuid[], $12::uuid[], $13::smallint[], $14::text[])
   as d (id, endpoint_id, shard, document_mode);
---   always
---     Insert pending_deliveries
---       CTE happened: Insert events
---         Result
---       CTE paid: Insert payments
---         Result
---       InitPlan 3: Result
---       Function Scan

@@ -1,8 +1,5 @@
--- The statements of server/store/history/search-hits.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/history/search-hits.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- search-hits.findEventHit: planned each time
 prepare "search-hits.findEventHit" (integer, uuid, uuid) as
@@ -11,10 +8,6 @@ prepare "search-hits.findEventHit" (integer, uuid, uuid) as
   from events e join clients c on c.client_key = e.client_key
   where e.client_key = $1 and e.id = $2 and ($3::uuid is null or e.account_id = $3)
   and not c.is_internal;
---   always
---     Nested Loop
---       Index Scan events_<day> by events_pkey (client_key, id)
---       Index Scan clients by clients_pkey (client_key) filter (is_internal)
 
 -- search-hits.findHolderById: planned each time
 prepare "search-hits.findHolderById" (uuid, integer, uuid) as
@@ -32,32 +25,8 @@ prepare "search-hits.findHolderById" (uuid, integer, uuid) as
       select m.client_key from client_moves m where m.state = 'MOVED'))
   and ($2::int is null or (c.client_key = $2 and f.kind <> 'client'))
   and ($3::uuid is null or coalesce(f.account_id, $3) = $3) limit 1;
---   for values given: full, never analyzed
---     Limit
---       InitPlan 1: Seq Scan client_moves filter (state)
---       Nested Loop
---         Append
---           Subquery Scan
---             Index Scan clients by client_id_is_unique (id)
---           Subquery Scan
---             Bitmap Heap Scan accounts
---               Bitmap Index Scan accounts by accounts_by_id (id)
---           Subquery Scan
---             Index Scan endpoints by endpoints_by_id (id)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       InitPlan 1: Seq Scan client_moves filter (state)
---       Nested Loop
---         Append
---           Subquery Scan
---             Index Scan clients by client_id_is_unique (id)
---           Subquery Scan
---             Index Scan accounts by accounts_by_id (id)
---           Subquery Scan
---             Index Scan endpoints by endpoints_by_id (id)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
+-- Alike: of all
 -- search-hits.findNamedAccounts of a client: planned each time
 prepare "search-hits.findNamedAccounts of a client" (text, integer, uuid) as
   select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
@@ -66,44 +35,6 @@ prepare "search-hits.findNamedAccounts of a client" (text, integer, uuid) as
         select m.client_key from client_moves m where m.state = 'MOVED'))
     and a.client_key = $2 and ($3::uuid is null or a.id = $3) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   for values given: full, never analyzed
---     Limit
---       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             InitPlan 1: Seq Scan client_moves filter (state)
---             Nested Loop
---               Bitmap Heap Scan accounts filter (name)
---                 Bitmap Index Scan accounts by accounts_pkey (client_key)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
---   for values given: full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             InitPlan 1: Seq Scan client_moves filter (state)
---             Nested Loop
---               Index Scan accounts by accounts_pkey (client_key) filter (name)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
-
--- search-hits.findNamedAccounts of all: planned each time
-prepare "search-hits.findNamedAccounts of all" (text, integer, uuid) as
-  select * from (select a.id, a.name, null::text as state, c.id as client_id, c.name as client_name
-    from accounts a join clients c on c.client_key = a.client_key
-    where search_words(a.name) @@ search_query($1::text) and not c.is_internal and c.client_key <> all(array(
-        select m.client_key from client_moves m where m.state = 'MOVED'))
-    and $2::int is null and ($3::uuid is null or a.id = $3) limit 1000) as found
-  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   always
---     Limit
---       Sort on (starts_with(lower(found.name), 'mai'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             InitPlan 1: Seq Scan client_moves filter (state)
---             Nested Loop
---               Bitmap Heap Scan accounts
---                 Bitmap Index Scan accounts by accounts_by_words (name)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal, client_key)
 
 -- search-hits.findNamedClients: planned each time
 prepare "search-hits.findNamedClients" (text) as
@@ -112,15 +43,8 @@ prepare "search-hits.findNamedClients" (text) as
     and c.client_key <> all(array(
         select m.client_key from client_moves m where m.state = 'MOVED')) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   always
---     Limit
---       Sort on (starts_with(lower(found.name), 'client 4'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             InitPlan 1: Seq Scan client_moves filter (state)
---             Bitmap Heap Scan clients filter (is_internal, client_key)
---               Bitmap Index Scan clients by clients_by_words (name)
 
+-- Alike: of all
 -- search-hits.findNamedEndpoints of a client: planned each time
 prepare "search-hits.findNamedEndpoints of a client" (text, integer, uuid) as
   select * from (select e.id, e.url as name, e.status as state, c.id as client_id,
@@ -129,48 +53,6 @@ prepare "search-hits.findNamedEndpoints of a client" (text, integer, uuid) as
     where search_words(e.url) @@ search_query($1::text) and e.deleted_at is null and not c.is_internal
     and e.client_key = $2 and ($3::uuid is null or coalesce(e.account_id, $3) = $3) limit 1000) as found
   order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   for values given: full, never analyzed; full, analyzed when empty
---     Limit
---       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             Nested Loop
---               Index Scan endpoints by one_endpoint_per_address (client_key) filter (url)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             Nested Loop
---               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---               Index Scan endpoints by one_endpoint_per_address (client_key) filter (url)
-
--- search-hits.findNamedEndpoints of all: planned each time
-prepare "search-hits.findNamedEndpoints of all" (text, integer, uuid) as
-  select * from (select e.id, e.url as name, e.status as state, c.id as client_id,
-    c.name as client_name
-    from endpoints e join clients c on c.client_key = e.client_key
-    where search_words(e.url) @@ search_query($1::text) and e.deleted_at is null and not c.is_internal
-    and $2::int is null and ($3::uuid is null or coalesce(e.account_id, $3) = $3) limit 1000) as found
-  order by starts_with(lower(name), lower($1)) desc, lower(name), id limit 8;
---   for values given: full, never analyzed; full, analyzed when empty
---     Limit
---       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             Nested Loop
---               Index Scan endpoints by one_endpoint_per_address filter (url)
---               Index Scan clients by clients_pkey (client_key) filter (is_internal)
---   for values given: full, analyzed; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Limit
---       Sort on (starts_with(lower(found.name), 'receiver te'::text)) DESC, (lower(found.name)), found.id
---         Subquery Scan
---           Limit
---             Hash Join
---               Index Scan endpoints by endpoints_pkey filter (deleted_at, url)
---               Hash
---                 Index Scan clients by clients_pkey filter (is_internal)
 
 -- search-hits.findPaymentHits: planned each time
 prepare "search-hits.findPaymentHits" (integer[], uuid[], integer, uuid) as
@@ -183,11 +65,3 @@ prepare "search-hits.findPaymentHits" (integer[], uuid[], integer, uuid) as
   where not c.is_internal and ($3::int is null or c.client_key = $3)
   and ($4::uuid is null or p.account_id = $4)
   order by k.place limit 8;
---   always
---     Limit
---       Nested Loop
---         Nested Loop
---           Function Scan
---           Limit
---             Index Scan payments by payments_pkey (id, client_key)
---         Index Scan clients by clients_pkey (client_key) filter (is_internal)

@@ -1,8 +1,5 @@
--- The statements of server/store/owed/unattempted.ts and their plans, without costs. Written by `npm run plans`;
--- a test compares them with what PostgreSQL 18 plans. All of a file can be pasted into psql:
+-- The statements of server/store/owed/unattempted.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
--- and then, for a plan for any values: set plan_cache_mode = force_generic_plan;
---   explain execute "name"(null, null, …);
 
 -- unattempted.beginRuns: kept as begin-runs, hot path
 prepare "unattempted.beginRuns" (smallint[], bigint[], timestamp with time zone, timestamp with time zone, integer[], uuid[], smallint[], bigint[]) as
@@ -18,33 +15,6 @@ prepare "unattempted.beginRuns" (smallint[], bigint[], timestamp with time zone,
   update pending_deliveries p set first_attempt_at = coalesce(p.first_attempt_at, $3),
   deadline_at = coalesce(p.deadline_at, $4)
   from mine m where p.client_key = any(array[m.client_key]) and p.id = m.id returning p.id;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update pending_deliveries
---       CTE held: Nested Loop
---         Sort on g_1.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Nested Loop
---         Hash Join semi
---           Function Scan
---           Hash
---             CTE Scan held
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Update pending_deliveries
---       CTE held: Nested Loop
---         Sort on g_1.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Nested Loop semi with a join filter
---         Nested Loop
---           Function Scan
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---         CTE Scan held
 
 -- unattempted.exhaustDeliveries: kept as exhaust-deliveries, hot path
 prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[]) as
@@ -73,65 +43,6 @@ prepare "unattempted.exhaustDeliveries" (smallint[], bigint[], timestamp with ti
     returning p.*)
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at, is_replay)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'EXHAUSTED', $3, nullif(is_replay, false) from ended;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert final_deliveries
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE owed: Nested Loop
---         Hash Join semi
---           Function Scan
---           Hash
---             CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE active: Nested Loop
---         Unique
---           Sort on owed.client_key, owed.endpoint_id
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
---       CTE ended: Delete pending_deliveries
---         Nested Loop with a join filter
---           Nested Loop
---             CTE Scan owed
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at, run_attempts)
---           CTE Scan active
---       CTE Scan ended
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert final_deliveries
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE owed: Nested Loop
---         Hash Join semi
---           Function Scan
---           Hash
---             CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE active: Nested Loop
---         Unique
---           Sort on owed.client_key, owed.endpoint_id
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (client_key, status)
---       CTE ended: Delete pending_deliveries
---         Nested Loop
---           Hash Join
---             CTE Scan owed
---             Hash
---               CTE Scan active
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (deadline_at, run_attempts)
---       CTE Scan ended
 
 -- unattempted.postponeDeliveries: kept as postpone-deliveries, hot path
 prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[], timestamp with time zone[], timestamp with time zone[]) as
@@ -150,20 +61,6 @@ prepare "unattempted.postponeDeliveries" (smallint[], bigint[], integer[], uuid[
   -- Not one that was parked, or whose time was moved by a retry that the engine has not heard of yet. With a
   -- coalesce, because the planner would take the index of what is due.
   and date_trunc('milliseconds', coalesce(p.next_attempt_at, '-infinity')) = m.known_at;
---   always
---     Update pending_deliveries
---       CTE held: Nested Loop
---         Sort on g_1.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       Nested Loop
---         Hash Join semi
---           Function Scan
---           Hash
---             CTE Scan held
---         Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id) filter (next_attempt_at)
 
 -- unattempted.settleInactive: kept as settle-inactive, hot path
 prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time zone, integer[], uuid[], smallint[], bigint[]) as
@@ -205,82 +102,3 @@ prepare "unattempted.settleInactive" (smallint[], bigint[], timestamp with time 
   )
   insert into final_deliveries (client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, state, finished_at)
   select client_key, id, event_id, endpoint_id, payment_id, account_id, sequence, kind, created_at, document_mode, attempts, deadline_at, last_outcome, last_status, 'CANCELLED', $3 from cancelled;
---   for any values: empty, never analyzed; empty, analyzed; empty, analyzed when full; full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert final_deliveries
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE owed: Nested Loop
---         Hash Join semi
---           Function Scan
---           Hash
---             CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE inactive: Nested Loop
---         Unique
---           Sort on owed.client_key, owed.endpoint_id
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE settled: Nested Loop
---         Sort on o.client_key, o.id
---           Nested Loop with a join filter
---             CTE Scan owed
---             CTE Scan inactive
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE Scan cancelled
---   for values given: full, never analyzed; full, analyzed; full, analyzed when empty; full, analyzed but for what is owed; full, analyzed, but of today there is nothing
---     Insert final_deliveries
---       CTE held: Nested Loop
---         Sort on g.shard
---           Function Scan
---         Subquery Scan
---           LockRows
---             Index Scan leases by leases_pkey (shard) filter (epoch)
---       CTE owed: Nested Loop
---         Hash Join semi
---           Function Scan
---           Hash
---             CTE Scan held
---         Limit
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE inactive: Nested Loop
---         Unique
---           Sort on owed.client_key, owed.endpoint_id
---             CTE Scan owed
---         Subquery Scan
---           LockRows
---             Index Scan endpoints by endpoints_by_id (id) filter (status, deleted_at, client_key)
---       CTE settled: Nested Loop
---         Sort on o.client_key, o.id
---           Hash Join
---             CTE Scan owed
---             Hash
---               CTE Scan inactive
---         Subquery Scan
---           LockRows
---             Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE parked: Update pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE cancelled: Delete pending_deliveries
---         Nested Loop
---           CTE Scan settled
---           Index Scan pending_deliveries by pending_deliveries_pkey (client_key, id)
---       CTE Scan cancelled
