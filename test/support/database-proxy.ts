@@ -61,6 +61,8 @@ export async function startTcpProxy(
   const { port } = server.address() as AddressInfo
   const url = new URL(databaseUrl)
   url.searchParams.delete('host')
+  // A database that is silent is away as soon as in production.
+  url.searchParams.delete('connect_timeout')
   url.host = `127.0.0.1:${port}`
   const proxy: TcpProxy = {
     port,

@@ -13,6 +13,9 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+/** What hangs ends; what a busy machine takes long for does not. */
+const STATEMENT_MS_MAX = 120_000
+
 let serverUrl: Promise<string> | undefined
 
 /** Run in reverse order: databases go before the server that holds them. */
@@ -51,6 +54,7 @@ export async function cloneDatabase(
     connectionsMax: options.connectionsMax ?? 10,
     onIdleError: () => {},
     applicationName: 'paybell test',
+    statementTimeoutMs: STATEMENT_MS_MAX,
   })
   let isDropped = false
   const drop = async () => {

@@ -13,7 +13,6 @@ import { onboardClient } from '../../server/operations/clients/onboard-client.ts
 import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
 import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
-import { limitOf } from './busy-machine.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { Caller, makeDataDir, type SandboxFacts } from './sandbox.ts'
@@ -72,7 +71,7 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     sandbox: sandboxRoutes(new DemoReceivers()),
     ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
     // A machine that is busy with other tests takes its time for what ends in a moment elsewhere.
-    spans: { stopMsMax: limitOf(60_000), ...options.spans },
+    spans: { stopMsMax: 120_000, statementTimeoutMs: 60_000, ...options.spans },
   })
   let stopped: Promise<void> | undefined
   const stop = () => {

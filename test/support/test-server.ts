@@ -54,9 +54,11 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
   await migrate(databaseUrl(serverUrl, TEMPLATE), new Date())
 }
 
+/** A busy machine takes its time for a connection: what waits for one in a test waits for a minute. */
 export function databaseUrl(serverUrl: string, name: string): string {
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
+  url.searchParams.set('connect_timeout', '60')
   return url.href
 }
 

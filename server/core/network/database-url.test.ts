@@ -14,7 +14,12 @@ test('one host stays as it was written', () => {
     'postgres://db',
     'postgres://u@db/paybell?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem',
   ]) {
-    assert.deepEqual(parseDatabaseUrl(url), { urls: [url], mustTakeWrites: false, cell: 0 })
+    assert.deepEqual(parseDatabaseUrl(url), {
+      urls: [url],
+      mustTakeWrites: false,
+      cell: 0,
+      connectMsMax: null,
+    })
   }
 })
 
@@ -25,6 +30,7 @@ test('regression: several hosts are an address for each, in order', () => {
       urls: ['postgres://u:p@a:5432/db', 'postgres://u:p@b:5433/db'],
       mustTakeWrites: true,
       cell: 0,
+      connectMsMax: null,
     },
   )
   // As in libpq: a port belongs to the host that it follows.
@@ -41,7 +47,18 @@ test('regression: several hosts are an address for each, in order', () => {
 
 test('one host may be asked to take writes, too', () => {
   const address = parseDatabaseUrl('postgres://db/paybell?target_session_attrs=primary')
-  assert.deepEqual(address, { urls: ['postgres://db/paybell'], mustTakeWrites: true, cell: 0 })
+  assert.equal(address?.mustTakeWrites, true)
+  assert.deepEqual(address?.urls, ['postgres://db/paybell'])
+})
+
+test('an address may say how long connecting may take, in seconds, and the driver does not see it', () => {
+  const address = parseDatabaseUrl('postgres://a,b/db?connect_timeout=60&ssl=0')
+  assert.equal(address?.connectMsMax, 60_000)
+  assert.deepEqual(address?.urls, ['postgres://a/db?ssl=0', 'postgres://b/db?ssl=0'])
+  for (const text of ['', '0', '-1', '601', 'soon']) {
+    const { connectMsMax } = parseDatabaseUrl(`postgres://db/x?connect_timeout=${text}`) ?? {}
+    assert.equal(connectMsMax, null, text)
+  }
 })
 
 test('the modes of TLS that the driver warns of are called by the name of what it does', () => {

@@ -12,10 +12,16 @@ export interface DatabaseAddress {
   mustTakeWrites: boolean
   /** Whose schema all sessions work in. */
   cell: number
+  /** How long opening a connection may take; null where the address does not say. */
+  connectMsMax: number | null
 }
 
 /** Ours alone: the driver never sees it, and an operator sets PAYBELL_CELL instead. */
 const CELL = 'paybell_cell'
+
+/** In seconds, as libpq has it. */
+const CONNECT_TIMEOUT = 'connect_timeout'
+const CONNECT_SECONDS_MAX = 600
 
 /** Without writes Paybell does nothing, so these two mean the same to it, and the others are refused. */
 const SESSION_ATTRIBUTES = ['read-write', 'primary']
@@ -45,6 +51,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   const cell = parseCell(search.get(CELL) ?? String(FIRST_CELL))
   if (cell === undefined) return undefined
   search.delete(CELL)
+  const connectMsMax = takeConnectMsMax(search)
   const hosts = splitHosts(authority, search)
   if (hosts === undefined) return undefined
   const urls = hosts.map(({ host, extra }) => {
@@ -55,7 +62,14 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   })
   // A user without a host is well-formed for PostgreSQL, whose host may be in the query.
   if (!urls.every((url) => URL.canParse(url.replace(/@(?=[/?]|$)/, '@localhost')))) return undefined
-  return { urls, mustTakeWrites: urls.length > 1 || attributes !== null, cell }
+  return { urls, mustTakeWrites: urls.length > 1 || attributes !== null, cell, connectMsMax }
+}
+
+/** The driver does not know it. A wait without end, libpq's zero, is none of ours. */
+function takeConnectMsMax(search: URLSearchParams): number | null {
+  const seconds = Number(search.get(CONNECT_TIMEOUT))
+  search.delete(CONNECT_TIMEOUT)
+  return seconds >= 1 && seconds <= CONNECT_SECONDS_MAX ? seconds * 1_000 : null
 }
 
 interface Host {

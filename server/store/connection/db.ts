@@ -5,7 +5,7 @@ import pg from 'pg'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { HostFinder } from './hosts.ts'
 import { isReadOnlyError } from './read-only.ts'
-import { addressOf, CONNECT_MS_MAX, createClient, SessionClient } from './session.ts'
+import { addressOf, connectMsMaxOf, createClient, SessionClient } from './session.ts'
 import { type AskServer, watchForSilence } from './silence.ts'
 
 export { createClient }
@@ -65,7 +65,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     Client: PooledClient,
     max: options.connectionsMax,
     // For a free connection, and for a new one: after this long the caller gets an error.
-    connectionTimeoutMillis: CONNECT_MS_MAX,
+    connectionTimeoutMillis: connectMsMaxOf(url),
     idleTimeoutMillis: 60_000,
   })
   pool.on('error', options.onIdleError)

@@ -3,9 +3,10 @@ import { after, test } from 'node:test'
 import pg from 'pg'
 import { cloneDatabase, testServerUrl } from '../../../test/support/database.ts'
 import { startTcpProxy } from '../../../test/support/database-proxy.ts'
+import { endsWithin } from '../../../test/support/ends-within.ts'
 import { onServer } from '../../../test/support/test-server.ts'
 import { createClient, createPool, type Db, isDatabaseAway, PREPARED } from './db.ts'
-import { sessionOf } from './session.ts'
+import { CONNECT_MS_MAX, sessionOf } from './session.ts'
 import { inSnapshot } from './snapshot.ts'
 
 /** PostgreSQL lists no setting of a name that it does not know. */
@@ -166,9 +167,17 @@ test('a connection that cannot be set up is none, and the pool goes on', async (
 test('regression: a server that takes the connection and says nothing is away after the time to connect', async (t) => {
   const proxy = await startTcpProxy(t, url)
   proxy.isSilent = true
-  const client = createClient(proxy.url, 'paybell test')
-  await assert.rejects(client.connect(), (error) => {
+  const isLate = (error: unknown) => {
     assert.match(String(error), /timeout exceeded when trying to connect/)
     return isDatabaseAway(error)
+  }
+  // A second, because the address says so.
+  const asked = `${proxy.url}?connect_timeout=1`
+  await endsWithin(CONNECT_MS_MAX, async () => {
+    await assert.rejects(createClient(asked, 'paybell test').connect(), isLate)
+    await assert.rejects(openPool({ url: asked }).query('select 1'), isDatabaseAway)
   })
+  const startedAt = performance.now()
+  await assert.rejects(createClient(proxy.url, 'paybell test').connect(), isLate)
+  assert.ok(performance.now() - startedAt > CONNECT_MS_MAX - 5, 'the usual time')
 })

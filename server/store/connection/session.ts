@@ -9,7 +9,8 @@ import { type DatabaseAddress, parseDatabaseUrl } from '../../core/network/datab
 import { type Host, HostFinder } from './hosts.ts'
 import { IS_READ_ONLY, readOnlyError } from './read-only.ts'
 
-/** Until a connection is open and set up. With what a silent server takes, it stays below 10 s. */
+/** Until a connection is open and set up, unless the address says otherwise (`connect_timeout`). With what a silent
+ *  server takes, it stays below 10 s. */
 export const CONNECT_MS_MAX = 4_000
 
 /** In force in every session of ours. docs/operations.md has the table of all that matters. */
@@ -66,6 +67,10 @@ export function addressOf(url: string): DatabaseAddress {
   return address
 }
 
+export function connectMsMaxOf(url: string): number {
+  return addressOf(url).connectMsMax ?? CONNECT_MS_MAX
+}
+
 export class SessionClient extends pg.Client {
   readonly #options: SessionOptions
   readonly #finder: HostFinder | null
@@ -113,7 +118,7 @@ export class SessionClient extends pg.Client {
     const timer = setTimeout(() => {
       this.#isLate = true
       giveUp()
-    }, CONNECT_MS_MAX)
+    }, connectMsMaxOf(this.#options.url))
     signal?.addEventListener('abort', giveUp, { once: true })
     try {
       const host = this.#options.at ?? (await this.#finder?.find())
