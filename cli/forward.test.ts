@@ -11,7 +11,7 @@ const HEADERS = [
   ['X-Paybell-Hmac', 'abc'],
 ] as const
 const BODY = Buffer.from('{"name":"Zoë"}')
-const OPTIONS = { timeoutMs: 2_000, skipVerify: false }
+const OPTIONS = { timeoutMs: 60_000, skipVerify: false }
 
 test('bytes and headers arrive as they are, and the answer comes back', async (t) => {
   const receiver = await startReceiver(t)
@@ -42,7 +42,7 @@ test('a redirect is an answer, and is not followed', async (t) => {
 
 test('what goes wrong is a value', async (t) => {
   const receiver = await startReceiver(t)
-  const errorOf = async (url: URL, timeoutMs = 2_000) =>
+  const errorOf = async (url: URL, timeoutMs = 60_000) =>
     (await forward(url, HEADERS, [BODY], { timeoutMs, skipVerify: false })).error
   receiver.answer = 'reset'
   assert.equal(await errorOf(new URL(receiver.url())), 'connection-reset')

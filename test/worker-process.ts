@@ -82,9 +82,10 @@ export class WorkerProcess {
   async end(onResult: (result: TestResult) => void): Promise<void> {
     if (this.hasEnded) return
     this.#onResult = onResult
+    this.#printed = ''
     this.#send({ file: null })
-    const error = 'a test has left something running: its process did not end by itself'
     const late = setTimeout(() => {
+      const error = `a test has left something running: its process did not end by itself\n${this.#printed}`
       onResult({ kind: 'failed', name: 'the end of the process', where: '', error })
       this.#signalAll('SIGKILL')
     }, limitOf(END_MS_MAX))

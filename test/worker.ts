@@ -12,6 +12,9 @@ export interface FileToRun {
   file: string | null
 }
 
+/** What ends by itself, such as a connection that is kept for the next request, has ended by then. */
+const LEFT_AFTER_MS = 20_000
+
 test('files', async (t) => {
   for (let file = await nextFile(); file !== null; file = await nextFile()) {
     const { href } = pathToFileURL(resolve(file))
@@ -22,7 +25,15 @@ test('files', async (t) => {
     })
   }
   process.disconnect()
+  nameWhatIsLeft()
 })
+
+/** Said before the process is ended for it (test/worker-process.ts); it does not keep the process itself. */
+function nameWhatIsLeft(): void {
+  setTimeout(() => {
+    console.error(`left running: ${process.getActiveResourcesInfo().join(', ')}`)
+  }, LEFT_AFTER_MS).unref()
+}
 
 function nextFile(): Promise<string | null> {
   return new Promise((resolve) => {

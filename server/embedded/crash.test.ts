@@ -9,9 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, afterEach, type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { limitOf } from '../../test/support/busy-machine.ts'
+import { until } from '../../test/support/until.ts'
 import { type EmbeddedDatabase, startEmbedded } from './database.ts'
 import { findProcesses } from './leftovers.ts'
 import { superviseEmbedded } from './supervisor.ts'
@@ -34,13 +33,6 @@ async function query(url: string, sql: string) {
   client.on('error', () => {})
   await client.connect()
   return client.query(sql).finally(() => client.end())
-}
-
-async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const startedAt = performance.now(); !(await holds()); await delay(20)) {
-    const tookMs = performance.now() - startedAt
-    assert.ok(tookMs < limitOf(10_000), `not within ${Math.round(tookMs)} ms: ${what}`)
-  }
 }
 
 /** A separate program that holds a database; on SIGINT it queries it, then stops it. */
@@ -96,8 +88,8 @@ test('another program is refused; after kill -9 of the holder its database stops
   const inUse = new RegExp(`in use by process ${holder.pid}\\b`)
   await assert.rejects(startEmbedded({ ...small, dataDir }), inUse)
   await killHard(holder)
-  await eventually('no server', () => findProcesses(clusterDir).length === 0)
-  await eventually('no socket folder', async () => !(await isThere(folderOf(url))))
+  await until('no server', () => findProcesses(clusterDir).length === 0)
+  await until('no socket folder', async () => !(await isThere(folderOf(url))))
 })
 
 test('a postmaster orphaned by kill -9 is stopped before the next start, and no committed row is lost', async (t) => {

@@ -18,11 +18,9 @@ import { saveEndpoint } from '../../server/operations/endpoints/save-endpoint.ts
 import { createPool } from '../../server/store/connection/db.ts'
 import { keyOf } from '../simulator/key-ring.ts'
 import * as twinEndpoints from '../simulator/twin-endpoints.ts'
+import { until } from '../support/until.ts'
 import type { BothStores } from './both-stores.ts'
 import { twinPaymentStore } from './twin-payment-store.ts'
-
-/** Longer than any step takes, shorter than a test may take. */
-const WAIT_MS_MAX = 20_000
 
 export interface Side {
   /** The real recordPayments; `onLocked` runs when the payments are locked and before all else. */
@@ -166,13 +164,11 @@ function stopping(
 
 /** Until so many connections of this database wait for a lock. */
 export async function untilWaiting(pool: Pool, count: number): Promise<void> {
-  const endsAt = performance.now() + WAIT_MS_MAX
-  for (;;) {
+  await until(`${count} wait`, async () => {
     const { rows } = await pool.query<{ waiting: number }>(
       `select count(*) as waiting from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
     )
-    if ((rows[0]?.waiting ?? 0) >= count) return
-    if (performance.now() > endsAt) throw new Error(`there were never ${count} that wait`)
-  }
+    return (rows[0]?.waiting ?? 0) >= count
+  })
 }

@@ -6,15 +6,12 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runProgram } from '../../cli/manners.ts'
 import { createProgram } from '../../cli/program.ts'
-import { limitOf } from './busy-machine.ts'
+import { limitOf, PATIENCE_MS } from './busy-machine.ts'
 import type { CalledCommand } from './called-command.ts'
 import type { Ran } from './command-line.ts'
 
 const writeError = process.stderr.write.bind(process.stderr)
 const OUTPUTS = ['stdout', 'stderr'] as const
-
-/** A command that has printed all ends within milliseconds. */
-const END_MS_MAX = 20_000
 
 process.on('message', async ({ args, env, input }: CalledCommand) => {
   process.send?.(await run(args, env, input))
@@ -59,7 +56,7 @@ async function untilNoMoreThan(
   for (const startedAt = performance.now(); ; await delay(5)) {
     const left = [...countOpen()].filter(([kind, count]) => count > (before.get(kind) ?? 0))
     if (left.length === 0) return
-    if (performance.now() - startedAt < limitOf(END_MS_MAX)) continue
+    if (performance.now() - startedAt < limitOf(PATIENCE_MS)) continue
     const kinds = left.map(([kind, count]) => `${count} ${kind}`).join(', ')
     writeError(`paybell ${args.join(' ')} does not end: ${kinds} left open\n`)
     process.exit(1)

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/node-flags.ts'
-import { limitOf } from './busy-machine.ts'
+import { limitOf, PATIENCE_MS } from './busy-machine.ts'
 import { COMPILED } from './compile-cache.ts'
 import type { Owner } from './owner.ts'
 
@@ -69,7 +69,7 @@ export function startCommand(
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
-    async hasPrinted(pattern, limitMs = 30_000) {
+    async hasPrinted(pattern, limitMs = PATIENCE_MS) {
       const signal = AbortSignal.timeout(limitOf(limitMs))
       for (;;) {
         const found = pattern.exec(stdout) ?? pattern.exec(stderr)

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
-import { limitOf } from './busy-machine.ts'
+import { limitOf, PATIENCE_MS } from './busy-machine.ts'
 
 export type Behaviour = (socket: Socket, connectionNumber: number) => void
 
@@ -25,8 +25,8 @@ export class RawReceiver {
   }
 
   /** Waits for a fact about this receiver; the test fails when it does not come true. */
-  async until(isTrue: () => boolean, limitMs = 5_000): Promise<void> {
-    const signal = AbortSignal.timeout(limitOf(limitMs))
+  async until(isTrue: () => boolean): Promise<void> {
+    const signal = AbortSignal.timeout(limitOf(PATIENCE_MS))
     while (!isTrue()) await once(this.#changes, 'change', { signal })
   }
 

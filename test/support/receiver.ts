@@ -11,7 +11,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import { limitOf } from './busy-machine.ts'
+import { limitOf, PATIENCE_MS } from './busy-machine.ts'
 import type { Owner } from './owner.ts'
 
 export interface Received {
@@ -89,7 +89,7 @@ export class Receiver {
   }
 
   /** Waits until the condition holds; looks again with every request. */
-  hasSeen(condition: (receiver: Receiver) => boolean, limitMs = 60_000): Promise<void> {
+  hasSeen(condition: (receiver: Receiver) => boolean, limitMs = PATIENCE_MS): Promise<void> {
     if (condition(this)) return Promise.resolve()
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

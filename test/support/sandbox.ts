@@ -6,17 +6,15 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/node-flags.ts'
+import { limitOf } from './busy-machine.ts'
 import { copyCluster } from './made-cluster.ts'
 import type { Owner } from './owner.ts'
+import { until } from './until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
-
-/** Some seconds; on a machine that others keep busy, many more. */
-const READY_MS_MAX = 90_000
 
 export interface SandboxFacts {
   baseUrl: string
@@ -86,7 +84,7 @@ export function spawnSandbox(t: Owner, options: SandboxOptions & { dataDir: stri
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
     // A test that failed because it does not stop must not keep all others waiting.
-    const impatience = setTimeout(() => child.kill('SIGKILL'), 25_000)
+    const impatience = setTimeout(() => child.kill('SIGKILL'), limitOf(25_000))
     await exit
     clearTimeout(impatience)
   })
@@ -119,14 +117,13 @@ function inherited(): Record<string, string | undefined> {
 }
 
 async function untilReady(dataDir: string): Promise<SandboxFacts> {
-  for (const limit = performance.now() + READY_MS_MAX; performance.now() < limit; await delay(20)) {
+  return until('the sandbox is ready', async () => {
     const text = await readFile(join(dataDir, 'sandbox.json'), 'utf8').catch(() => null)
-    if (text === null) continue
+    if (text === null) return null
     const facts = JSON.parse(text) as SandboxFacts
     const ready = await fetch(`${facts.baseUrl}/readyz`).catch(() => null)
-    if (ready?.status === 200) return facts
-  }
-  throw new Error(`the sandbox was not ready within ${READY_MS_MAX} ms`)
+    return ready?.status === 200 ? facts : null
+  })
 }
 
 /** A client of the interface, speaking plain HTTP. */

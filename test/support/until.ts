@@ -1,7 +1,7 @@
 // Waiting for a fact, with a limit: for tests, and for programs that are none.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { limitOf } from './busy-machine.ts'
+import { limitOf, PATIENCE_MS } from './busy-machine.ts'
 
 /** Between two looks. A look may be a query over all partitions, or a process: a long wait needs fewer. */
 const PAUSE_MS_MIN = 10
@@ -12,7 +12,7 @@ const PAUSE_SHARE = 0.1
 export async function until<T>(
   what: string,
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  limitMs = 60_000,
+  limitMs = PATIENCE_MS,
 ): Promise<T> {
   const startedAt = performance.now()
   for (;;) {

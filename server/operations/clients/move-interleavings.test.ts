@@ -83,7 +83,7 @@ class Story {
       targetUrl: seven.url,
       drainMs: 0,
       knownMs: 0,
-      waitMsMax: 2_000,
+      waitMsMax: 60_000,
     }
   }
 

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { type MadeDelivery, StatedEndpoint } from '../../../test/support/stated-endpoint.ts'
@@ -61,12 +60,11 @@ async function start() {
     return { isFinal, owed: delivered + pending }
   }
   /** When the mark of now is settled: the server's own upkeep writes in transactions, too. */
-  const askUntilFinal = async (fromMs = OPEN) => {
-    for (const limit = performance.now() + 20_000; ; await delay(10)) {
+  const askUntilFinal = (fromMs = OPEN) =>
+    until('it is final', async () => {
       const said = await ask(fromMs)
-      if (said.isFinal || performance.now() > limit) return said
-    }
-  }
+      return said.isFinal && said
+    })
   const keptRows = async () => {
     const { rows } = await pool.query<{ count: number }>(
       'select count(*) as count from statement_hours where delivered is not null',

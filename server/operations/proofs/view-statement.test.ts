@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { type MadeDelivery, StatedEndpoint } from '../../../test/support/stated-endpoint.ts'
 import { untilWaiting } from '../../../test/support/stored-deliveries.ts'
+import { until } from '../../../test/support/until.ts'
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { digestOfIds, NO_IDS } from '../../core/proofs/ids-digest.ts'
 import { HOUR_MS, SETTLING_MS, type StatementHour } from '../../core/proofs/statement.ts'
@@ -42,10 +43,10 @@ function statementAt(stated: StatedEndpoint, now: Date, span = theSpan) {
 
 /** When the mark of now is settled: the server's own upkeep writes in transactions, too. */
 async function settledStatementAt(stated: StatedEndpoint, now: Date, span = theSpan) {
-  for (const limit = performance.now() + 20_000; ; await delay(10)) {
+  return until('it is final', async () => {
     const statement = await statementAt(stated, now, span)
-    if (statement.isFinal || performance.now() > limit) return statement
-  }
+    return statement.isFinal && statement
+  })
 }
 
 const make = (stated: StatedEndpoint, at = within) =>

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { PATIENCE_MS } from '../../../test/support/busy-machine.ts'
 import { cloneDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { until } from '../../../test/support/paybell.ts'
 import { storeClient } from '../../../test/support/stored-deliveries.ts'
@@ -57,9 +58,9 @@ async function idsOf(of: Pool, client: Client): Promise<string[]> {
 
 /** Not always at once: the server's own upkeep writes in transactions, too. */
 async function untilFeedIs(of: Pool, client: Client, expected: readonly unknown[]): Promise<void> {
-  for (const limit = performance.now() + 10_000; performance.now() < limit; await delay(5)) {
-    if ((await feedOf(of, client)).length >= expected.length) break
-  }
+  await until('the feed has all', async () => {
+    return (await feedOf(of, client)).length >= expected.length
+  })
   assert.deepEqual(await idsOf(of, client), expected)
 }
 
@@ -104,7 +105,7 @@ test('8 writers commit at once, roll back and dawdle: two readers see every even
 
   const read = async (limit: number) => {
     const seen: FeedEvent[] = []
-    for (const limitMs = performance.now() + 30_000; performance.now() < limitMs; ) {
+    for (const limitMs = performance.now() + PATIENCE_MS; performance.now() < limitMs; ) {
       const isLast = writing === 0 && seen.length >= committed.length
       const page = await feedOf(pool, client, seen.at(-1) ?? FEED_START, limit)
       seen.push(...page)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { startTcpProxy } from '../../../test/support/database-proxy.ts'
 import { nextTick } from '../../../test/support/engine-parts.ts'
+import { until } from '../../../test/support/until.ts'
 import { type WakeUp, WakeUps } from './wake-ups.ts'
 
 const { pool, url } = await cloneDatabase()
@@ -44,17 +44,6 @@ async function startListeners(t: TestContext, count: number): Promise<Listener[]
   const listeners = Array.from({ length: count }, () => new Listener(t))
   await Promise.all(listeners.map((listener) => listener.start()))
   return listeners
-}
-
-/** Looks again and again, with a limit. */
-async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  limitMs = 10_000,
-): Promise<void> {
-  for (const limit = performance.now() + limitMs; !(await condition()); await delay(5)) {
-    if (performance.now() > limit) throw new Error(`not within ${limitMs} ms: ${what}`)
-  }
 }
 
 async function connections(): Promise<number> {
@@ -173,9 +162,9 @@ test('regression: a connection that no longer answers is replaced, and wake-ups 
   await Promise.all([one.start(), other.start()])
   proxy.isSilent = true
   one.wakeUps.announceWork(40)
-  await until('the silence is noticed', () => one.errors.length > 0, 30_000)
+  await until('the silence is noticed', () => one.errors.length > 0)
   proxy.isSilent = false
-  await until('it is back', () => one.gaps === 1, 30_000)
+  await until('it is back', () => one.gaps === 1)
   one.wakeUps.announceWork(41)
   await until('heard', () => other.shards.includes(41))
   await one.wakeUps.stop()

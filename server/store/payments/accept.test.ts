@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/stored-deliveries.ts'
 import type { NewEvent } from '../../core/delivery/fan-out.ts'
 import { UuidMaker, uuidTimeMs } from '../../core/plain/uuid.ts'
+import { inTransaction } from '../connection/db.ts'
 import { readEventsOfPayment, readPayloads } from '../history/events.ts'
 import { saveEventsAndFanOut } from './accept.ts'
 
@@ -38,6 +39,10 @@ function event(
   }
 }
 
+/** In a transaction, whose statements keep their order: elders are looked for before the new rows are there. */
+const save = (events: readonly NewEvent[]) =>
+  inTransaction(pool, (db) => saveEventsAndFanOut(db, events, STORED_AT))
+
 test('I1: it is owed to the webhooks of its account and the subscriptions of its client, no others', async () => {
   const client = await storeClient(pool)
   const { clientKey, accountId } = client
@@ -55,7 +60,7 @@ test('I1: it is owed to the webhooks of its account and the subscriptions of its
   await storeEndpoint(pool, other.clientKey)
 
   const saved = event(client)
-  const handedOff = await saveEventsAndFanOut(pool, [saved], STORED_AT)
+  const handedOff = await save([saved])
   assert.deepEqual(
     new Set(handedOff.map(({ endpointId }) => endpointId)),
     new Set([webhook, subscription, paused, disabled].map(({ endpointId }) => endpointId)),
@@ -93,7 +98,7 @@ test('I1: it is owed to the webhooks of its account and the subscriptions of its
 test("a delivery has an id of its own: a UUIDv7 of its event's time", async () => {
   const client = await storeClient(pool)
   for (let n = 0; n < 20; n++) await storeEndpoint(pool, client.clientKey)
-  const handedOff = await saveEventsAndFanOut(pool, [event(client)], STORED_AT)
+  const handedOff = await save([event(client)])
   assert.equal(new Set(handedOff.map(({ id }) => id)).size, 20)
   for (const { id } of handedOff) {
     assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -106,7 +111,7 @@ test('regression: an update has the elders of its own call, which memory may hav
   await storeEndpoint(pool, client.clientKey)
   const paymentId = randomUUID()
   const updates = [1, 2].map((sequence) => event(client, { paymentId, sequence }))
-  const handedOff = await saveEventsAndFanOut(pool, [...updates, event(client)], STORED_AT)
+  const handedOff = await save([...updates, event(client)])
   assert.deepEqual(
     handedOff.map(({ hasElders }) => hasElders),
     [false, true, false],
@@ -118,14 +123,14 @@ test('a later update has elders where an earlier one is still owed, and only the
   const busy = await storeEndpoint(pool, client.clientKey)
   const done = await storeEndpoint(pool, client.clientKey)
   const paymentId = randomUUID()
-  const first = await saveEventsAndFanOut(pool, [event(client, { paymentId })], STORED_AT)
+  const first = await save([event(client, { paymentId })])
   assert.deepEqual(
     first.map(({ hasElders }) => hasElders),
     [false, false],
   )
   await pool.query('delete from pending_deliveries where endpoint_id = $1', [done.endpointId])
   const second = event(client, { paymentId, sequence: 2 })
-  const next = await saveEventsAndFanOut(pool, [second, event(client)], STORED_AT)
+  const next = await save([second, event(client)])
   const elders = next.map(({ endpointId, sequence, hasElders }) => [
     endpointId,
     sequence,
@@ -149,7 +154,7 @@ test('deliveries come back in the order of their events, elders of one call firs
   await storeEndpoint(pool, client.clientKey)
   const paymentId = randomUUID()
   const events = [1, 2, 3].map((sequence) => event(client, { paymentId, sequence }))
-  const handedOff = await saveEventsAndFanOut(pool, events, STORED_AT)
+  const handedOff = await save(events)
   assert.deepEqual(
     handedOff.map(({ sequence }) => sequence),
     [1, 2, 3],
@@ -160,7 +165,7 @@ test('an event nobody asked for is kept all the same, with its bytes', async () 
   const client = await storeClient(pool)
   const hash = randomBytes(32)
   const saved = event(client, { text: '{"é":"💶"}', documentHash: hash, documentBytes: 12 })
-  assert.deepEqual(await saveEventsAndFanOut(pool, [saved], STORED_AT), [])
+  assert.deepEqual(await save([saved]), [])
   const payload = { text: saved.text, documentHash: hash, documentBytes: 12 }
   const read = (clientKey: number) => readPayloads(pool, [{ clientKey, eventId: saved.id }])
   assert.deepEqual(await read(client.clientKey), new Map([[saved.id, payload]]))
@@ -168,14 +173,14 @@ test('an event nobody asked for is kept all the same, with its bytes', async () 
 })
 
 test('nothing to save is nothing done', async () => {
-  assert.deepEqual(await saveEventsAndFanOut(pool, [], STORED_AT), [])
+  assert.deepEqual(await save([]), [])
 })
 
 test('the events of a payment are read newest first, a page at a time, by their owner alone', async () => {
   const client = await storeClient(pool)
   const paymentId = randomUUID()
   const events = [1, 2, 3].map((sequence) => event(client, { paymentId, sequence }))
-  await saveEventsAndFanOut(pool, events, STORED_AT)
+  await save(events)
   const page = async (clientKey: number, beforeSequence: number | null) =>
     (await readEventsOfPayment(pool, clientKey, paymentId, { limit: 2, beforeSequence })).map(
       ({ sequence }) => sequence,

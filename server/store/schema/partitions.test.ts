@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import type { Pool, PoolClient } from 'pg'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import type { Owner } from '../../../test/support/owner.ts'
+import { until } from '../../../test/support/until.ts'
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { uuidFloor } from '../../core/plain/uuid.ts'
 import { takeNatsLease } from '../connection/consumer-lease.ts'
@@ -58,12 +59,14 @@ async function placeOf(pool: Pool, table: string, id: string): Promise<string[]>
   return rows.map(({ name }) => name)
 }
 
-/** Resolves when a session waits for another one's transaction. */
+/** Resolves when a session of this database waits for another one's transaction: other tests share the server. */
 async function waitedFor(pool: Pool): Promise<void> {
-  for (;;) {
-    const { rows } = await pool.query('select from pg_locks where not granted')
-    if (rows.length > 0) return
-  }
+  await until('a session waits', async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows.length > 0
+  })
 }
 
 /** As pg_dump does: it reads, and lets go when it is told to, or the test is over. */

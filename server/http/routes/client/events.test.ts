@@ -11,6 +11,7 @@ import {
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
 import { sampleWrite } from '../../../../test/support/payment-sample.ts'
+import { until } from '../../../../test/support/until.ts'
 import { DAY_MS } from '../../../core/delivery/backoff.ts'
 import { recordingOn } from '../../../operations/accepting/postgres-payment-store.ts'
 import { recordPayments } from '../../../operations/accepting/record-payments.ts'
@@ -54,10 +55,10 @@ async function readPage(server: TestServer, headers: Record<string, string>, que
 
 /** Waits for the server's own upkeep, whose transactions hold the feed back for a moment. */
 async function untilItems(server: TestServer, client: TestClient, count: number, query = '') {
-  for (const limit = performance.now() + 10_000; ; ) {
+  return until(`${count} events`, async () => {
     const page = await readPage(server, client.bearer, query)
-    if (page.items.length >= count || performance.now() > limit) return page
-  }
+    return page.items.length >= count && page
+  })
 }
 
 test('events come oldest first, with exact amounts and without files; next is always a cursor', async (t) => {
