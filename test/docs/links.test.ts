@@ -64,32 +64,6 @@ for (const page of pages) {
   })
 }
 
-test('every decision is in the index under its title, and says when, why, what and at what cost', () => {
-  const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => /^\d{4}-/.test(name))
-  const index = [...read('docs/decisions/README.md').matchAll(/^- \[(.*)\]\((.*?)\)/gm)]
-  assert.deepEqual(
-    index.map((match) => match[2]),
-    files.sort(),
-  )
-  for (const [, title, file] of index) {
-    const text = read(`docs/decisions/${file}`)
-    assert.ok(text.startsWith(`# ${title}\n\nAccepted, 20`), `${file}: ${title}, and its date`)
-    assert.equal(title?.slice(0, 4), file?.slice(0, 4))
-    const parts = [...text.matchAll(/^## (.*)$/gm)].map((match) => match[1])
-    assert.deepEqual(parts, ['Context', 'Decision', 'Consequences'], file)
-  }
-})
-
-test('a number that a decision took over is in the index once, and is no record of its own', () => {
-  const index = read('docs/decisions/README.md')
-  const taken = [...index.matchAll(/\.md\), with (.*)$/gm)].flatMap((match) =>
-    (match[1] as string).split(', '),
-  )
-  assert.ok(taken.length > 20)
-  assert.equal(new Set(taken).size, taken.length)
-  for (const number of taken) assert.doesNotMatch(index, new RegExp(`^- \\[${number} `, 'm'))
-})
-
 test('CONTRIBUTING gives a reason for each run-time dependency', () => {
   const needed = ['server/package.json', 'cli/package.json'].flatMap((manifest) =>
     Object.keys(JSON.parse(read(manifest)).dependencies),
