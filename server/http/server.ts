@@ -20,16 +20,16 @@ import {
 import { acceptBodies } from './requests/body.ts'
 import { sendMovedOn } from './requests/moved-clients.ts'
 import { keepRouteTable } from './route-table.ts'
+import { deliveryRoutes, operatorDeliveryRoutes } from './routes/both/deliveries.ts'
 import {
   deliveryActionRoutes,
   operatorDeliveryActionRoutes,
 } from './routes/both/delivery-actions.ts'
+import { eventRoutes, operatorEventRoutes } from './routes/both/events.ts'
 import { operatorRetryRoutes, retryRoutes } from './routes/both/retries.ts'
 import { operatorSearchRoutes, searchRoutes } from './routes/both/search.ts'
 import { operatorStatementRoutes, statementRoutes } from './routes/both/statements.ts'
-import { deliveryRoutes } from './routes/client/deliveries.ts'
 import { documentRoutes } from './routes/client/documents.ts'
-import { eventRoutes } from './routes/client/events.ts'
 import { listenerRoutes } from './routes/client/listeners.ts'
 import { missingEventRoutes } from './routes/client/missing-events.ts'
 import { noticeRoutes } from './routes/client/notices.ts'
@@ -50,7 +50,6 @@ import { operatorAuditSealRoutes } from './routes/operator/operator-audit-seal.t
 import { operatorBulkRoutes } from './routes/operator/operator-bulk.ts'
 import { operatorCellRoutes } from './routes/operator/operator-cells.ts'
 import { operatorClientRoutes } from './routes/operator/operator-clients.ts'
-import { operatorDeliveryRoutes } from './routes/operator/operator-deliveries.ts'
 import { operatorEndpointRoutes } from './routes/operator/operator-endpoints.ts'
 import { operatorJobRoutes } from './routes/operator/operator-jobs.ts'
 import { operatorKeyRoutes } from './routes/operator/operator-keys.ts'
@@ -170,6 +169,7 @@ function operatorRoutes(deps: ServerDeps, work: LargeWork): readonly Routes[] {
     operatorPaymentViewRoutes(deps),
     operatorPaymentErasureRoutes(deps),
     operatorDeliveryRoutes(deps),
+    operatorEventRoutes(deps),
     operatorSearchRoutes(deps),
     operatorEndpointRoutes(deps),
     operatorStatementRoutes(deps),

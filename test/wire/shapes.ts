@@ -7,8 +7,8 @@ import {
   ChangedDeliverySchema,
   TestResultSchema,
 } from '../../server/http/routes/both/delivery-actions.ts'
+import { FeedPage } from '../../server/http/routes/both/events.ts'
 import { OperatorSearchHit, SearchHit } from '../../server/http/routes/both/search.ts'
-import { FeedPage } from '../../server/http/routes/client/events.ts'
 import { NoticeSchema, NoticesSchema } from '../../server/http/routes/client/notices.ts'
 import { withHealth } from '../../server/http/routes/client/one-endpoint.ts'
 import {

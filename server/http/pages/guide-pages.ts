@@ -17,10 +17,9 @@ export class GuidePages {
   readonly #known = new Map<string, { modifiedAtMs: number; page: KeptFile }>()
 
   constructor(surface: Surface) {
-    this.#groups = GUIDE_GROUPS.map(({ title, guides }) => ({
-      title,
-      guides: guides.filter(({ audience }) => surface !== 'public' || audience === 'everyone'),
-    })).filter(({ guides }) => guides.length > 0)
+    this.#groups = GUIDE_GROUPS.filter(
+      ({ audience }) => surface !== 'public' || audience === 'everyone',
+    )
   }
 
   /** The list of all guides that are served here. */

@@ -15,16 +15,10 @@ import type { AttemptItem, NamedDelivery } from '../../operations/deliveries/vie
 import type { SentRequest } from '../../operations/deliveries/view-sent-request.ts'
 import { CursorQuery } from '../basics/cursor.ts'
 import { TEXT_PATTERN } from '../basics/published.ts'
-import { Instant, Uuid } from '../basics/scalars.ts'
+import { Instant, InstantOrNull, IntegerOrNull, TextOrNull, Uuid } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { answer } from './calls.ts'
 import { MoneySchema } from './payment-schema.ts'
-
-const OptionalInstant = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description })
-const OptionalText = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
-const OptionalInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
 
 export const StateSchema = Type.Enum([...DELIVERY_STATES])
 
@@ -39,14 +33,14 @@ const itemProperties = {
   state: StateSchema,
   attempts: Type.Integer({ description: 'So far, over all runs.' }),
   createdAt: Instant,
-  nextAttemptAt: OptionalInstant(
+  nextAttemptAt: InstantOrNull(
     'When the next attempt can start: while the endpoint is down, not before its next probe. Null when it has ended, or waits until its endpoint is active or has room in its queue.',
   ),
-  deadlineAt: OptionalInstant('No attempt starts later. Null before the first one.'),
-  lastOutcome: OptionalText(
+  deadlineAt: InstantOrNull('No attempt starts later. Null before the first one.'),
+  lastOutcome: TextOrNull(
     'What the last attempt came to: `answered` and the status, or why there was no answer.',
   ),
-  externalId: OptionalText(
+  externalId: TextOrNull(
     'Of its payment, as it is now; null when the payment was erased or is no longer kept. So are the next two.',
   ),
   paymentState: Type.Unsafe<(typeof PAYMENT_STATES)[number] | null>({
@@ -81,9 +75,9 @@ const attemptProperties = {
   attempt: Type.Integer(),
   at: Instant,
   durationMs: Type.Integer(),
-  status: OptionalInteger,
-  error: OptionalText('Why no answer came; null when one did.'),
-  excerpt: OptionalText(
+  status: IntegerOrNull(),
+  error: TextOrNull('Why no answer came; null when one did.'),
+  excerpt: TextOrNull(
     'The first 4 KiB of the answer’s body, as text; of a 200 the first 256 bytes. Null where there was none.',
   ),
 }
@@ -124,13 +118,13 @@ const explanationProperties = {
 export const SentRequestSchema = Type.Object({
   method: Type.String(),
   url: Type.String(),
-  attempt: OptionalInteger,
+  attempt: IntegerOrNull(),
   headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
     description:
       'Of the last attempt, as they were sent, signatures included. The value of a header of the endpoint’s own is shown as `•••`. Made again with the settings of the endpoint as they are now and the key that signed at the time; of an attempt before the last two rotations with the oldest key that is kept, so that its signatures are not those that were sent. Empty before the first attempt, when the body is no longer stored, and when the keys cannot be decrypted.',
   }),
-  body: OptionalText('Without the file of a document. Null when it is no longer stored.'),
-  bodyBytes: OptionalInteger,
+  body: TextOrNull('Without the file of a document. Null when it is no longer stored.'),
+  bodyBytes: IntegerOrNull(),
   bodyUrl: Type.String({
     description: 'Where the exact bytes are: what a signed request carries.',
   }),
@@ -147,7 +141,7 @@ const owner = {
   clientId: Uuid,
   clientName: Type.String(),
   accountId: Uuid,
-  accountName: OptionalText('Null when the account is no longer there.'),
+  accountName: TextOrNull('Null when the account is no longer there.'),
 }
 
 export const OperatorDeliverySchema = Type.Object({ ...itemProperties, ...owner })
@@ -162,7 +156,7 @@ export const SignatureInputsSchema = Type.Object({
     }),
   ),
   webhookId: Uuid,
-  timestamp: OptionalInteger,
+  timestamp: IntegerOrNull(),
   keys: Type.Integer({ description: '2 for 24 hours after a rotation, otherwise 1.' }),
 })
 
@@ -174,7 +168,7 @@ export const OperatorDeliveryDetailSchema = Type.Object({
   signatureInputs: SignatureInputsSchema,
   response: Type.Unsafe<{ status: number | null; excerpt: string | null } | null>({
     type: ['object', 'null'],
-    properties: { status: OptionalInteger, excerpt: OptionalText('As in attemptLog.') },
+    properties: { status: IntegerOrNull(), excerpt: TextOrNull('As in attemptLog.') },
     required: ['status', 'excerpt'],
     description: 'Of the last attempt; null before the first one.',
   }),
@@ -183,7 +177,7 @@ export const OperatorDeliveryDetailSchema = Type.Object({
 export function CursorPageOf<T extends TSchema>(item: T) {
   const page = Type.Object({
     items: Type.Array(item),
-    next: OptionalText('Give it back as `after` to read on; null at the end.'),
+    next: TextOrNull('Give it back as `after` to read on; null at the end.'),
   })
   return answer('Items, and a cursor to read on with; the cursor is null at the end.', page)
 }

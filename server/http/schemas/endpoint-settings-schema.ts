@@ -15,6 +15,7 @@ import {
   SIGNATURE_KINDS,
 } from '../../core/delivery/endpoint-settings.ts'
 import type { FieldError } from '../../core/plain/errors.ts'
+import { TextOrNull } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { invalidFields } from '../basics/validation.ts'
 
@@ -98,10 +99,7 @@ const SHOWN = {
   deliver: DeliverSchema,
   document: DocumentModeSchema,
   signatures: Type.Array(SignatureKindSchema, { description: ABOUT_SIGNATURES }),
-  description: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'A note for people.',
-  }),
+  description: TextOrNull('A note for people.'),
 }
 
 /** For items of the client's interface, and for the operator's, which extends it. */

@@ -3,7 +3,7 @@
 import { ENDPOINT_STATUSES } from '../../core/delivery/endpoint.ts'
 import type { EndpointBreakdown } from '../../operations/deliveries/endpoint-breakdown.ts'
 import type { Job, JobView } from '../../operations/deliveries/view-job.ts'
-import { Instant, OptionalInstant, Uuid } from '../basics/scalars.ts'
+import { Instant, InstantOrNull, Uuid } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { CircuitSchema } from './schemas.ts'
 
@@ -39,7 +39,7 @@ export const JobSchema = Type.Object(
       description: 'Of these, the ones that had moved on by themselves before their turn came.',
     }),
     startedAt: Instant,
-    finishedAt: OptionalInstant,
+    finishedAt: InstantOrNull(),
   },
   {
     examples: [

@@ -11,7 +11,7 @@ import {
 } from '../../core/delivery/listener.ts'
 import { HMAC_HEADER } from '../../core/signatures/callback-headers.ts'
 import type { OfferAnswer, OfferedCallback } from '../../operations/endpoints/next-callback.ts'
-import { Instant, Uuid } from '../basics/scalars.ts'
+import { Instant, Uuid, UuidOrNull } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { invalidFields } from '../basics/validation.ts'
 import { SettingsFields, toHmacHeaderName } from './endpoint-settings-schema.ts'
@@ -77,11 +77,7 @@ export const WaitQuery = Type.Object({
 export const OfferSchema = Type.Object(
   {
     offerId: Uuid,
-    deliveryId: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'uuid',
-      description: 'Null for a test, which is no delivery.',
-    }),
+    deliveryId: UuidOrNull('Null for a test, which is no delivery.'),
     eventId: Uuid,
     attempt: Type.Integer(),
     headers: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {

@@ -11,7 +11,7 @@ import { HMAC_HEADER } from '../../core/signatures/callback-headers.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../../core/signatures/shared-key.ts'
 import { notFound } from '../../operations/shared/service-errors.ts'
 import { PROBLEMS } from '../basics/problems.ts'
-import { OptionalInstant, OptionalNumber, Uuid } from '../basics/scalars.ts'
+import { InstantOrNull, NumberOrNull, TextOrNull, Uuid } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { SettingsShown, toHmacHeaderName, toSettingsShown } from './endpoint-settings-schema.ts'
 
@@ -145,19 +145,16 @@ export const EndpointItem = Type.Object(
 export const CircuitSchema = Type.Enum([...CIRCUIT_STATES])
 
 export const HealthSchema = Type.Object({
-  failingSince: OptionalInstant,
-  lastSuccessAt: OptionalInstant,
-  lastError: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  failingSince: InstantOrNull(),
+  lastSuccessAt: InstantOrNull(),
+  lastError: TextOrNull(),
   pending: Type.Integer(),
   circuit: CircuitSchema,
-  nextProbeAt: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    format: 'date-time',
-    description:
-      'When the next attempt probes the endpoint, while its circuit is not closed; what it is owed waits for that. Null while it is.',
-  }),
-  successRate24h: OptionalNumber,
-  p95Ms: OptionalNumber,
+  nextProbeAt: InstantOrNull(
+    'When the next attempt probes the endpoint, while its circuit is not closed; what it is owed waits for that. Null while it is.',
+  ),
+  successRate24h: NumberOrNull(),
+  p95Ms: NumberOrNull(),
 })
 
 export function toEndpointItem(endpoint: Endpoint) {

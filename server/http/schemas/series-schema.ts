@@ -5,7 +5,7 @@ import {
   type SeriesPeriod,
 } from '../../operations/endpoints/view-endpoint-series.ts'
 import type { Series } from '../../operations/shared/series.ts'
-import { Instant, OptionalNumber } from '../basics/scalars.ts'
+import { Instant, NumberOrNull } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { answer } from './calls.ts'
 import { IdParams } from './schemas.ts'
@@ -15,9 +15,9 @@ export const SeriesPointSchema = Type.Object({
   attempts: Type.Integer(),
   delivered: Type.Integer(),
   failed: Type.Integer(),
-  p50Ms: OptionalNumber,
-  p95Ms: OptionalNumber,
-  p99Ms: OptionalNumber,
+  p50Ms: NumberOrNull(),
+  p95Ms: NumberOrNull(),
+  p99Ms: NumberOrNull(),
 })
 
 export const SeriesSchema = Type.Object({

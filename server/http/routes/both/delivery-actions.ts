@@ -22,7 +22,7 @@ import {
   isDryRun,
   refuseDryRun,
 } from '../../basics/dry-run.ts'
-import { Uuid } from '../../basics/scalars.ts'
+import { InstantOrNull, IntegerOrNull, TextOrNull, Uuid } from '../../basics/scalars.ts'
 import { readSinceUntil, sinceUntilFields } from '../../basics/since-until.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
@@ -36,11 +36,7 @@ export const ChangedDeliverySchema = Type.Object(
     id: Uuid,
     state: Type.Enum([...DELIVERY_STATES]),
     attempts: Type.Integer({ description: 'So far; a replay counts on.' }),
-    nextAttemptAt: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'Null while its endpoint is not active, and when it has ended.',
-    }),
+    nextAttemptAt: InstantOrNull('Null while its endpoint is not active, and when it has ended.'),
   },
   {
     description: 'What is left of a delivery after an act on it.',
@@ -83,15 +79,11 @@ const Replayed = Type.Object({ replayed: Type.Integer() }, { examples: [{ replay
 export const TestResultSchema = Type.Object(
   {
     delivered: Type.Boolean({ description: 'True exactly when it answered 200.' }),
-    status: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      description: 'What it answered; null when there was no answer.',
-    }),
+    status: IntegerOrNull('What it answered; null when there was no answer.'),
     durationMs: Type.Integer(),
-    error: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'Why there was no answer, e.g. timeout, connect-error, tls-error, no-address.',
-    }),
+    error: TextOrNull(
+      'Why there was no answer, e.g. timeout, connect-error, tls-error, no-address.',
+    ),
   },
   { examples: [{ delivered: true, status: 200, durationMs: 84, error: null }] },
 )

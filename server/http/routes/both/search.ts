@@ -2,19 +2,11 @@
 
 import { type Hit, search } from '../../../operations/deliveries/search.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
-import { SearchText, Uuid } from '../../basics/scalars.ts'
+import { SearchText, TextOrNull, Uuid, UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ownerOf } from '../../requests/authenticate.ts'
 import { answer, forClients, forOperators } from '../../schemas/calls.ts'
-
-const OptionalText = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
-const PaymentId = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  format: 'uuid',
-  description: 'Of a payment, an event or a delivery.',
-})
 
 const properties = {
   id: Uuid,
@@ -22,8 +14,8 @@ const properties = {
     description:
       'What people know it by: a name, the address of an endpoint or of where a delivery goes, a payment’s external id, the kind of an event or of a job.',
   }),
-  state: OptionalText('Its state or status, where it has one.'),
-  paymentId: PaymentId,
+  state: TextOrNull('Its state or status, where it has one.'),
+  paymentId: UuidOrNull('Of a payment, an event or a delivery.'),
 }
 
 const CLIENT_KINDS = ['payment', 'endpoint', 'account', 'event', 'delivery'] as const
@@ -33,8 +25,8 @@ export const SearchHit = Type.Object({ kind: Type.Enum([...CLIENT_KINDS]), ...pr
 export const OperatorSearchHit = Type.Object({
   kind: Type.Enum([...CLIENT_KINDS, 'client', 'job']),
   ...properties,
-  clientId: OptionalText('Whose it is; null for a job.'),
-  clientName: OptionalText('Null for a job.'),
+  clientId: TextOrNull('Whose it is; null for a job.'),
+  clientName: TextOrNull('Null for a job.'),
 })
 
 const Query = Type.Object({

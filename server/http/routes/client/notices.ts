@@ -10,14 +10,14 @@ import {
   viewClientNotices,
 } from '../../../operations/clients/client-notices.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
-import { Instant, OptionalInstant, Uuid } from '../../basics/scalars.ts'
+import { Instant, InstantOrNull, TextOrNull, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf } from '../../requests/authenticate.ts'
 import { answer, forClients } from '../../schemas/calls.ts'
 import { CallbackUrl, EMPTY_BODY, readHref, SharedKey } from '../../schemas/schemas.ts'
 
-const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+const NullableText = TextOrNull()
 
 /** The body of a notice. */
 export const NoticeSchema = Type.Object({
@@ -28,8 +28,8 @@ export const NoticeSchema = Type.Object({
     accountId: NullableText,
     endpointUrl: Type.String({ description: 'Without its query.' }),
     status: Type.Enum([...ENDPOINT_STATUSES]),
-    failingSince: OptionalInstant,
-    lastSuccessAt: OptionalInstant,
+    failingSince: InstantOrNull(),
+    lastSuccessAt: InstantOrNull(),
     lastError: NullableText,
     pending: Type.Integer(),
     exhaustedTotal: Type.Integer(),
@@ -37,10 +37,7 @@ export const NoticeSchema = Type.Object({
   exhausted: Type.Optional(
     Type.Integer({ description: 'Deliveries that were given up since the last such notice.' }),
   ),
-  reasons: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Why attempts failed in the last hour, in words.',
-  }),
+  reasons: TextOrNull('Why attempts failed in the last hour, in words.'),
   at: Instant,
 })
 

@@ -1,24 +1,27 @@
-// /v1/payments as a list: a client's payments by the names that it gave them, and how their deliveries stand.
+// /v1/payments: a client's payments as they are now, by the names that it gave them, and how their deliveries stand.
 
 import { DELIVERY_STATES, type DeliveryState } from '../../../core/delivery/delivery.ts'
 import { WHY_OWED_CODES } from '../../../core/delivery/why-owed.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../../core/payments/payment.ts'
 import { moneyText } from '../../../core/payments/payment-summary.ts'
+import { viewOwnPayment } from '../../../operations/payments/view-own-payment.ts'
 import {
   type OwnPayment,
   viewOwnPayments,
   worstOf,
 } from '../../../operations/payments/view-own-payments.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
+import { sendJsonText } from '../../answers/stored-json.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import { readPeriod } from '../../basics/period.ts'
-import { Instant, Uuid } from '../../basics/scalars.ts'
+import { Instant, Uuid, UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf } from '../../requests/authenticate.ts'
-import { forClients } from '../../schemas/calls.ts'
+import { callerOf, ownerOf } from '../../requests/authenticate.ts'
+import { answer, forClients } from '../../schemas/calls.ts'
 import { CursorPageOf } from '../../schemas/delivery-schema.ts'
 import { PaymentSchema } from '../../schemas/payment-schema.ts'
+import { IdParams, readId } from '../../schemas/schemas.ts'
 
 const { externalId, amount, status, complete, createdAt } = PaymentSchema.properties
 
@@ -55,7 +58,7 @@ export const OwnPaymentSchema = Type.Object({
 export const EndpointOfPaymentSchema = Type.Object({
   endpointId: Uuid,
   endpointUrl: Type.String(),
-  deliveryId: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
+  deliveryId: UuidOrNull(),
   state: Type.Unsafe<DeliveryState | null>({
     type: ['string', 'null'],
     enum: [...DELIVERY_STATES, null],
@@ -72,14 +75,37 @@ export const OwnPaymentDetail = Type.Object({
   }),
 })
 
+const tags = ['Payments']
+
 export function ownPaymentRoutes(deps: Deps): Routes {
   return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/v1/payments/:id',
+      ...forClients({
+        operationId: 'getOwnPayment',
+        tags,
+        summary: 'See one of your payments as it is now, and which endpoints get it',
+        description:
+          'A document comes without its file: callbacks carry it, and `/v1/events/{id}`. `endpoints` says for each of your endpoints why it gets the newest update of the payment, or why it does not.',
+        params: IdParams,
+        answers: { 200: answer('The payment.', OwnPaymentDetail) },
+        problems: ['payload-expired'],
+      }),
+      handler: async (request, reply) => {
+        const id = readId(request.params.id)
+        const { payment, endpoints } = await viewOwnPayment(deps, ownerOf(request), id)
+        const text = `${payment.text.slice(0, -1)},"endpoints":${JSON.stringify(endpoints)}}`
+        return sendJsonText(reply, text)
+      },
+    })
+
     app.route({
       method: 'GET',
       url: '/v1/payments',
       ...forClients({
         operationId: 'listOwnPayments',
-        tags: ['Payments'],
+        tags,
         summary: 'List your payments, newest first, and how their deliveries stand',
         description:
           'By their first write, without documents. A rare match among very many may come as a short page with a cursor: read on until `next` is null.',
@@ -111,9 +137,7 @@ export function ownPaymentRoutes(deps: Deps): Routes {
           ...readPeriod(query),
         }
         const page = await viewOwnPayments(deps, callerOf(request), filter, toCursorRequest(query))
-        return reply
-          .type('application/json; charset=utf-8')
-          .send(cursorText(page, ownPaymentText) as never)
+        return sendJsonText(reply, cursorText(page, ownPaymentText))
       },
     })
   }

@@ -14,7 +14,7 @@ import { verifySignature } from '../../../operations/endpoints/verify-signature.
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { UnderWay } from '../../../operations/shared/under-way.ts'
 import type { LargeWork } from '../../basics/large-work.ts'
-import { Instant } from '../../basics/scalars.ts'
+import { Instant, TextOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
 import { callerOf, scopeOf } from '../../requests/authenticate.ts'
@@ -66,10 +66,7 @@ export const CheckedStepSchema = Type.Object({
   title: Type.String(),
   result: Type.Enum([...STEP_RESULTS]),
   reason: Type.String(),
-  mend: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'What to do about it; null where there is nothing to do.',
-  }),
+  mend: TextOrNull('What to do about it; null where there is nothing to do.'),
 })
 
 export const ReportSchema = Type.Object(

@@ -5,6 +5,7 @@ import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { subscribe } from '../../../operations/endpoints/subscribe.ts'
 import { EndpointLists } from '../../../operations/endpoints/view-endpoints.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
+import { sendJsonText } from '../../answers/stored-json.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf, scopeOf } from '../../requests/authenticate.ts'
@@ -88,12 +89,8 @@ export function subscriptionRoutes(deps: Deps): Routes {
               : { name: headerKey, value: headerValue },
           settings: readSettings(request.body),
         })
-        // The stored text, unparsed: parsing would lose the digits of the amount.
-        return reply
-          .code(201)
-          .header('location', `${PATH}/${id}`)
-          .header('content-type', 'application/json; charset=utf-8')
-          .send(paymentText as never)
+        reply.code(201).header('location', `${PATH}/${id}`)
+        return sendJsonText(reply, paymentText)
       },
     })
 

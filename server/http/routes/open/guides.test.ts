@@ -12,7 +12,9 @@ import { renderMarkdown } from '../../pages/markdown.ts'
 
 const { pool } = await cloneDatabase()
 const DOCS = new URL('../../../../docs/', import.meta.url)
-const guides = GUIDE_GROUPS.flatMap((group) => group.guides)
+const guides = GUIDE_GROUPS.flatMap(({ audience, guides }) =>
+  guides.map((guide) => ({ ...guide, audience })),
+)
 
 test('every file of docs/ is a guide, in the list and in docs/README.md', () => {
   const files = readdirSync(DOCS).filter((name) => name.endsWith('.md') && name !== 'README.md')

@@ -12,7 +12,7 @@ import { exportAudit, viewSealHead } from '../../../operations/proofs/view-audit
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf, noteAuditorRead } from '../../answers/audit.ts'
 import { readPeriod } from '../../basics/period.ts'
-import { Instant, OptionalInstant } from '../../basics/scalars.ts'
+import { Instant, InstantOrNull, IntegerOrNull, TextOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
@@ -36,7 +36,7 @@ const SEGMENT = {
 export const FindingSchema = Type.Object({
   code: Type.String(),
   segment: Type.Integer(),
-  row: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  row: TextOrNull(),
   detail: Type.String(),
 })
 
@@ -50,7 +50,7 @@ const VerdictSchema = Type.Unsafe<Verdict>({
 export const SealHeadSchema = Type.Object(
   {
     ...SEGMENT,
-    sealedThrough: OptionalInstant,
+    sealedThrough: InstantOrNull(),
     verification: Type.Unsafe<{
       at: string
       from: number
@@ -104,11 +104,8 @@ export const VerifiedAuditSchema = Type.Object({
     description:
       'What is no finding, but should be known, such as times of a clock that was wrong.',
   }),
-  last: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-  next: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'Send it as `after` to go on; null: the head was reached.',
-  }),
+  last: IntegerOrNull(),
+  next: IntegerOrNull('Send it as `after` to go on; null: the head was reached.'),
 })
 
 export const SealedSegmentSchema = Type.Object(SEGMENT, {

@@ -5,17 +5,15 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { noteAuditorRead } from '../../answers/audit.ts'
 import { CursorQuery, toCursorRequest } from '../../basics/cursor.ts'
 import { readPeriod } from '../../basics/period.ts'
-import { Instant, Uuid } from '../../basics/scalars.ts'
+import { Instant, TextOrNull, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
 
-const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
-
 export const AuditChangeSchema = Type.Object({
   field: Type.String(),
-  before: OptionalText,
-  after: OptionalText,
+  before: TextOrNull(),
+  after: TextOrNull(),
 })
 
 export const AuditItem = Type.Object(
@@ -86,7 +84,7 @@ export function operatorAuditRoutes(deps: Deps): Routes {
             'Items, and a cursor to read on with; the cursor is null at the end.',
             Type.Object({
               items: Type.Array(AuditItem),
-              next: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+              next: TextOrNull(),
             }),
           ),
         },

@@ -3,6 +3,7 @@
 
 import { CellViewer } from '../../../operations/clients/view-cell.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
+import { TextOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
@@ -12,11 +13,9 @@ export const CellSchema = Type.Object(
     cell: Type.Integer({ description: '0 to 1023.' }),
     address: Type.String({ format: 'uri', description: 'Where this cell itself is reached.' }),
     isAway: Type.Boolean({ description: 'It has not answered `paybell route` recently.' }),
-    entry: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'Compact JWS (EdDSA, `paybell-cell+jws`) under a key of `/.well-known/webhook-keys.json`: which clients and accounts the cell has although their ids name another. Null while a cell that is away has given none.',
-    }),
+    entry: TextOrNull(
+      'Compact JWS (EdDSA, `paybell-cell+jws`) under a key of `/.well-known/webhook-keys.json`: which clients and accounts the cell has although their ids name another. Null while a cell that is away has given none.',
+    ),
   },
   {
     examples: [

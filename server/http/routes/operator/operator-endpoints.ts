@@ -14,7 +14,14 @@ import {
 import { viewAnySeries } from '../../../operations/endpoints/view-endpoint-series.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
-import { Instant, SearchText, Uuid } from '../../basics/scalars.ts'
+import {
+  Instant,
+  InstantOrNull,
+  SearchText,
+  TextOrNull,
+  Uuid,
+  UuidOrNull,
+} from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
@@ -30,21 +37,16 @@ import { SERIES, toSeriesBody } from '../../schemas/series-schema.ts'
 
 const KINDS = ['subscription', 'webhook', 'listener'] as const
 export const KindSchema = Type.Enum([...KINDS])
-const OptionalText = (format: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], format })
 
 export const Item = Type.Object({
   ...EndpointItem.properties,
   kind: KindSchema,
   clientId: Uuid,
   clientName: Type.String(),
-  accountId: OptionalText('uuid'),
-  accountName: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Null for a subscription, which has all accounts.',
-  }),
+  accountId: UuidOrNull(),
+  accountName: TextOrNull('Null for a subscription, which has all accounts.'),
   createdAt: Instant,
-  deletedAt: OptionalText('date-time'),
+  deletedAt: InstantOrNull(),
 })
 export const Hour = Type.Object({
   at: Type.String({ format: 'date-time', description: 'The hour begins.' }),

@@ -11,7 +11,7 @@ import {
 } from '../../../operations/access/view-operator-keys.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
-import { Instant, OptionalInstant, Uuid } from '../../basics/scalars.ts'
+import { Instant, InstantOrNull, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
@@ -40,8 +40,8 @@ export const KeyItem = Type.Object({
   name: Type.String(),
   role: RoleSchema,
   createdAt: Instant,
-  revokedAt: OptionalInstant,
-  lastUsedAt: OptionalInstant,
+  revokedAt: InstantOrNull(),
+  lastUsedAt: InstantOrNull(),
 })
 
 export function operatorKeyRoutes(deps: Deps, keys: OperatorKeys): Routes {

@@ -13,9 +13,10 @@ import {
 } from '../../../operations/payments/view-payments.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { EventItem, eventText } from '../../answers/event-text.ts'
+import { sendJsonText } from '../../answers/stored-json.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import { readPeriod } from '../../basics/period.ts'
-import { Uuid } from '../../basics/scalars.ts'
+import { IntegerOrNull, TextOrNull, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
@@ -23,7 +24,6 @@ import { CursorPageOf } from '../../schemas/delivery-schema.ts'
 import { PaymentSchema } from '../../schemas/payment-schema.ts'
 import { IdParams, readId } from '../../schemas/schemas.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
 const tags = ['Payments in']
 
 export const ListQuery = Type.Object({
@@ -56,13 +56,10 @@ export const ListQuery = Type.Object({
 /** The payment, and what only the operator sees of it. */
 export const OperatorPayment = Type.Object({
   accountId: Uuid,
-  accountName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  accountName: TextOrNull(),
   clientId: Uuid,
   clientName: Type.String(),
-  version: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    description: 'The highest number that the source has sent.',
-  }),
+  version: IntegerOrNull('The highest number that the source has sent.'),
   sequence: Type.Integer({ description: 'How many events it has had.' }),
   ...PaymentSchema.properties,
 })
@@ -105,7 +102,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
           search: query.q ?? null,
         }
         const page = await viewPayments(deps, filter, toCursorRequest(query))
-        return reply.type(JSON_TYPE).send(cursorText(page, paymentText) as never)
+        return sendJsonText(reply, cursorText(page, paymentText))
       },
     })
 
@@ -124,7 +121,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
       }),
       handler: async (request, reply) => {
         const payment = await viewPayment(deps, readId(request.params.id))
-        return reply.type(JSON_TYPE).send(paymentText(payment) as never)
+        return sendJsonText(reply, paymentText(payment))
       },
     })
 
@@ -144,7 +141,7 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
       handler: async (request, reply) => {
         const asked = toCursorRequest(request.query)
         const page = await viewPaymentEvents(deps, readId(request.params.id), asked)
-        return reply.type(JSON_TYPE).send(cursorText(page, eventWithDeliveriesText) as never)
+        return sendJsonText(reply, cursorText(page, eventWithDeliveriesText))
       },
     })
   }

@@ -33,6 +33,7 @@ import { readFileAhead } from '../../answers/large-files.ts'
 import { onlyHeaderValue } from '../../basics/header-values.ts'
 import { LARGE_BYTES_MIN, type LargeWork } from '../../basics/large-work.ts'
 import { toProblem } from '../../basics/problems.ts'
+import { UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { bePatientWith, readPatiently } from '../../requests/patient-body.ts'
@@ -75,7 +76,7 @@ export const WrittenSchema = Type.Object({ payment: PaymentSchema, ...written })
 /** One line of the answer, with either an event or a problem. */
 export const LineSchema = Type.Object({
   line: Type.Integer({ description: 'From 1.' }),
-  id: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' }),
+  id: UuidOrNull(),
   event: Type.Optional(written.event),
   stale: written.stale,
   problem: Type.Optional(ProblemSchema),

@@ -1,6 +1,7 @@
 // GET /operator/v1/settings: how this process is configured. A secret is only shown as set.
 
 import type { Deps } from '../../../operations/shared/deps.ts'
+import { TextOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
@@ -10,10 +11,7 @@ export const Setting = Type.Object(
     name: Type.String(),
     isSecret: Type.Boolean(),
     isSet: Type.Boolean(),
-    value: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'Null for secrets, whole and in part, and for what is not set.',
-    }),
+    value: TextOrNull('Null for secrets, whole and in part, and for what is not set.'),
     source: Type.Unsafe<'environment' | 'file' | 'default' | null>({
       type: ['string', 'null'],
       enum: ['environment', 'file', 'default', null],

@@ -12,7 +12,7 @@ import {
   StatsViewer,
 } from '../../../operations/deliveries/view-stats.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
-import { Instant, OptionalInstant, Uuid } from '../../basics/scalars.ts'
+import { Instant, InstantOrNull, TextOrNull, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
@@ -46,8 +46,6 @@ export interface EventStream {
 /** As many as the stream remembers (telemetry/live-stream). */
 const RECENT_ATTEMPTS_MAX = 20
 
-const OptionalText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
-
 export const TroubledSchema = Type.Object({
   endpointId: Uuid,
   clientId: Uuid,
@@ -56,9 +54,9 @@ export const TroubledSchema = Type.Object({
   status: Type.Enum([...ENDPOINT_STATUSES]),
   circuit: CircuitSchema,
   nextProbeAt: HealthSchema.properties.nextProbeAt,
-  failingSince: OptionalInstant,
+  failingSince: InstantOrNull(),
   pending: Type.Integer({ description: 'Counted up to 10,000.' }),
-  lastError: OptionalText,
+  lastError: TextOrNull(),
 })
 
 export const EndedDaySchema = Type.Object({
@@ -100,7 +98,7 @@ export const StatsSchema = Type.Object({
   inFlight: Type.Integer({ description: 'Attempts under way in the process that answers.' }),
   oldestDueAgeSeconds: Type.Number(),
   pendingByDue: Type.Array(
-    Type.Object({ from: OptionalInstant, to: OptionalInstant, count: Type.Integer() }),
+    Type.Object({ from: InstantOrNull(), to: InstantOrNull(), count: Type.Integer() }),
     {
       description: 'What is overdue has no `from`, what is due after the 7 days no `to`.',
     },

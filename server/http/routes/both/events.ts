@@ -1,14 +1,16 @@
-// /v1/events: the events of callbacks, to be pulled. For reconciliation, and for clients that cannot be
-// called.
+// /v1/events: the events of callbacks, to be pulled, for reconciliation and for clients that cannot be called; and the
+// bytes of one event, for the operator too.
 
+import { viewAnyEventBody } from '../../../operations/deliveries/view-event-body.ts'
 import { viewEventBody, viewEvents } from '../../../operations/deliveries/view-events.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { EventItem, eventText } from '../../answers/event-text.ts'
+import { sendExactBytes, sendJsonText } from '../../answers/stored-json.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf, ownerOf } from '../../requests/authenticate.ts'
-import { answer, forClients } from '../../schemas/calls.ts'
+import { answer, forClients, forOperators } from '../../schemas/calls.ts'
 import { CallbackSchema } from '../../schemas/payment-schema.ts'
 import { IdParams, readId } from '../../schemas/schemas.ts'
 
@@ -37,15 +39,9 @@ export function eventRoutes(deps: Deps): Routes {
         problems: ['cursor-expired'],
       }),
       handler: async (request, reply) => {
-        const page = await viewEvents(
-          deps,
-          callerOf(request),
-          request.accountId,
-          toCursorRequest(request.query),
-        )
-        return reply
-          .type('application/json; charset=utf-8')
-          .send(cursorText(page, eventText) as never)
+        const asked = toCursorRequest(request.query)
+        const page = await viewEvents(deps, callerOf(request), request.accountId, asked)
+        return sendJsonText(reply, cursorText(page, eventText))
       },
     })
 
@@ -65,15 +61,36 @@ export function eventRoutes(deps: Deps): Routes {
       handler: async (request, reply) => {
         const id = readId(request.params.id)
         const { kind, sequence, body } = await viewEventBody(deps, ownerOf(request), id)
-        // As bytes, because the framework would add a charset to text.
-        return reply
-          .headers({
-            'content-type': 'application/json',
-            'x-paybell-event': kind,
-            'x-paybell-sequence': String(sequence),
-          })
-          .send(Buffer.concat(body) as never)
+        return sendExactBytes(reply, body, {
+          'x-paybell-event': kind,
+          'x-paybell-sequence': String(sequence),
+        })
       },
+    })
+  }
+}
+
+export function operatorEventRoutes(deps: Deps): Routes {
+  return (app) => {
+    app.route({
+      method: 'GET',
+      url: '/events/:id/body',
+      ...forOperators('viewer', {
+        operationId: 'getEventBody',
+        summary: 'Get the exact bytes of an event’s callback body',
+        description:
+          'Byte for byte what callbacks carry, the file of a document included. An endpoint that gets a link in its place, or neither, has other bytes: `/deliveries/{id}/body`.',
+        params: IdParams,
+        answers: {
+          200: answer(
+            'The body, byte for byte.',
+            Type.Unsafe<unknown>({ type: 'object', description: 'The payment.' }),
+          ),
+        },
+        problems: ['payload-expired'],
+      }),
+      handler: async (request, reply) =>
+        sendExactBytes(reply, await viewAnyEventBody(deps, readId(request.params.id))),
     })
   }
 }
