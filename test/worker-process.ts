@@ -85,7 +85,9 @@ export class WorkerProcess {
     this.#printed = ''
     this.#send({ file: null })
     const late = setTimeout(() => {
-      const error = `a test has left something running: its process did not end by itself\n${this.#printed}`
+      const what =
+        this.#child.exitCode === null ? 'did not end' : 'ended, but not all that it started'
+      const error = `a test has left something running: its process ${what}\n${this.#printed}`
       onResult({ kind: 'failed', name: 'the end of the process', where: '', error })
       this.#signalAll('SIGKILL')
     }, limitOf(END_MS_MAX))

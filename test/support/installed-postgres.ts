@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { onServer, type TestServer } from './test-server.ts'
+import { until } from './until.ts'
 
 const NOBODY = 65_534
 
@@ -104,13 +104,7 @@ async function startIn(
 }
 
 async function untilAnswers(url: string): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    try {
-      await onServer(url, (client) => client.query('select 1'))
-      return
-    } catch (error) {
-      if (tries > 200) throw error
-      await delay(50)
-    }
-  }
+  await until('PostgreSQL answers', () =>
+    onServer(url, (client) => client.query('select 1')).catch(() => null),
+  )
 }

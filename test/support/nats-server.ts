@@ -8,8 +8,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Owner } from './owner.ts'
+import { until } from './until.ts'
 
 export function findNatsServer(): string | null {
   for (const path of [
@@ -48,10 +48,7 @@ export class NatsServer {
       ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.#dir],
       { stdio: 'ignore' },
     )
-    for (let tries = 0; !(await answers(this.port)); tries++) {
-      if (tries > 400) throw new Error('nats-server does not answer')
-      await delay(25)
-    }
+    await until('nats-server answers', () => answers(this.port))
   }
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {

@@ -7,10 +7,10 @@ import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort, startTcpProxy } from './database-proxy.ts'
 import type { Owner } from './owner.ts'
+import { until } from './until.ts'
 
 const NOBODY = 65_534
 
@@ -59,10 +59,10 @@ pool_mode = ${options.mode}
     await exit
     rmSync(dir, { recursive: true, force: true })
   })
-  for (let tries = 0; !(await isListening(port)); tries++) {
-    if (tries > 400 || child.exitCode !== null) throw new Error('pgbouncer does not answer')
-    await delay(25)
-  }
+  await until('pgbouncer answers', () => {
+    if (child.exitCode !== null) throw new Error(`pgbouncer ended with ${child.exitCode}`)
+    return isListening(port)
+  })
   const url = new URL(options.databaseUrl)
   url.searchParams.delete('host')
   url.host = `127.0.0.1:${port}`

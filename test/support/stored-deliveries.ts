@@ -4,6 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { uuidAt } from '../../server/core/plain/uuid.ts'
+import { until } from './until.ts'
 
 export const STORED_AT = new Date('2026-03-02T09:30:00.400Z')
 
@@ -136,13 +137,12 @@ export async function readFinal(
 
 /** Resolves when a statement with this name waits for a lock. */
 export async function untilWaiting(pool: Pool, text: string): Promise<void> {
-  for (const limit = performance.now() + 10_000; performance.now() < limit; ) {
+  await until(`something waits: ${text}`, async () => {
     const { rowCount } = await pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
          and query like '%' || $1 || '%' and pid <> pg_backend_pid()`,
       [text],
     )
-    if (rowCount) return
-  }
-  throw new Error(`nothing waits: ${text}`)
+    return rowCount !== 0
+  })
 }

@@ -428,7 +428,7 @@ test('O3: whatever follows a whole 200 header, the answer stands', async (t) => 
     '\0',
     '0\r\nbad trailer\0\r\n\r\n',
   ]) {
-    const { outcome } = await sendTo(t, answering(header + tail))
+    const { outcome } = await sendTo(t, answering(header + tail), { bodyTimeMs: 100 })
     assert.equal(reasonOf(outcome), 'answered 200', JSON.stringify(tail))
   }
 })
