@@ -59,11 +59,12 @@ for (const [name, texts] of [
   ['the command line', () => filesUnder('cli', /\.ts$/).flatMap(textsOfSource)],
   ['problems, explanations and descriptions', () => server.flatMap(textsOfSource)],
   [
-    'the guides',
+    'the guides and the decisions',
     () =>
-      [...filesUnder('docs', /^docs\/[^/]+\.md$/), 'README.md', 'sdk/README.md'].flatMap(
-        textsOfPage,
-      ),
+      [
+        ...filesUnder('docs', /\.md$/),
+        ...['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'sdk/README.md'],
+      ].flatMap(textsOfPage),
   ],
   ['the console', () => filesUnder('console/src', /\.tsx?$/).flatMap(textsOfSource)],
 ] as const) {
