@@ -9,12 +9,8 @@ import { SHARED_KEY_CHARACTERS_MAX } from '../core/signatures/shared-key.ts'
 import { Type } from '../http/basics/type.ts'
 import type { App, Routes } from '../http/basics/typed.ts'
 import { authenticateOperator } from '../http/requests/authenticate.ts'
-import {
-  BODY_PROBLEMS,
-  EMPTY_BODY,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-} from '../http/schemas/schemas.ts'
+import { forAnyone, forOperators } from '../http/schemas/calls.ts'
+import { EMPTY_BODY } from '../http/schemas/schemas.ts'
 import type { OperatorKeys } from '../operations/access/live-operator-keys.ts'
 import { notFound } from '../operations/shared/service-errors.ts'
 import type { DemoReceivers } from './demo-receivers.ts'
@@ -110,20 +106,19 @@ function addReceiving(app: App, receivers: DemoReceivers, clock: Clock): void {
     method: 'POST',
     url: URL_PATTERN,
     bodyLimit: PAYMENT_BODY_BYTES_MAX,
-    schema: {
+    ...forAnyone({
       operationId: 'receiveInSandbox',
       tags,
       summary: 'A receiver to try things with (sandbox only)',
       description:
         'Answers by its script, 200 by default, and remembers what came. A script may have any status from 200 to 599.',
-      security: [],
       params,
-      response: {
+      answers: {
         200: { description: 'What it answers without a script.', content: SCRIPTED },
-        ...problemResponses('not-found', 'body-too-large'),
         default: { description: 'Any other status of its script.', content: SCRIPTED },
       },
-    },
+      problems: ['body-too-large'],
+    }),
     handler: async (request, reply) => {
       const { body: sent, headers } = request
       const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0)
@@ -143,8 +138,7 @@ function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): v
   app.route({
     method: 'PUT',
     url: URL_PATTERN,
-    config: { role: 'admin' },
-    schema: {
+    ...forOperators('admin', {
       operationId: 'scriptSandboxReceiver',
       tags,
       summary: 'Write what a receiver answers (sandbox only)',
@@ -152,11 +146,10 @@ function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): v
       security,
       params,
       body: Script,
-      response: {
+      answers: {
         200: Answer,
-        ...problemResponses(...OPERATOR_PROBLEMS, ...BODY_PROBLEMS, 'not-found'),
       },
-    },
+    }),
     handler: async (request) => {
       const { script, delayMs, body, redirectTo, sharedKey } = request.body
       return receivers.write(readName(request.params.name), {
@@ -172,35 +165,32 @@ function addScripting(app: App, receivers: DemoReceivers, keys: OperatorKeys): v
   app.route({
     method: 'GET',
     url: URL_PATTERN,
-    config: { role: 'viewer' },
-    schema: {
+    ...forOperators('viewer', {
       operationId: 'viewSandboxReceiver',
       tags,
       summary: 'See what a receiver got (sandbox only)',
       description: 'Its script, how many requests came, and the latest 100 of them.',
       security,
       params,
-      response: { 200: Answer, ...problemResponses(...OPERATOR_PROBLEMS, 'not-found') },
-    },
+      answers: { 200: Answer },
+    }),
     handler: async (request) => receivers.view(readName(request.params.name)) as never,
   })
 
   app.route({
     method: 'DELETE',
     url: URL_PATTERN,
-    config: { role: 'admin' },
-    schema: {
+    ...forOperators('admin', {
       operationId: 'resetSandboxReceiver',
       tags,
       summary: 'Forget a receiver: its script and what came (sandbox only)',
       description: 'From then on it answers 200 again.',
       security,
       params,
-      response: {
+      answers: {
         204: EMPTY_BODY,
-        ...problemResponses(...OPERATOR_PROBLEMS, 'not-found'),
       },
-    },
+    }),
     handler: async (request, reply) => {
       receivers.reset(readName(request.params.name))
       return reply.code(204).send(undefined)

@@ -18,6 +18,8 @@ interface Call {
   summary: string
   description: string
   tags?: readonly string[]
+  security?: readonly Readonly<Record<string, readonly string[]>>[]
+  headers?: TSchema
   params?: TSchema
   querystring?: TSchema
   body?: TSchema
@@ -45,6 +47,11 @@ export function forClients<C extends Call>(call: C, account: 'optional' | 'requi
 
 export function forOperators<C extends Call>(role: Role, call: C) {
   return { config: { role }, schema: toSchema(call, OPERATOR_PROBLEMS) }
+}
+
+/** A call that needs no credential, or is one. */
+export function forAnyone<C extends Call>(call: C) {
+  return { schema: { ...toSchema(call, []), security: [] } }
 }
 
 function toSchema<C extends Call>(call: C, general: readonly ErrorCode[]) {

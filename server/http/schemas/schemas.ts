@@ -71,13 +71,6 @@ export const OPERATOR_PROBLEMS = [
   'role-not-allowed',
 ] as const satisfies readonly ErrorCode[]
 
-/** Those of a call of the operator about one client, which may be on its way to another cell, or there. */
-export const ABOUT_CLIENT_PROBLEMS = [
-  ...OPERATOR_PROBLEMS,
-  'client-moved',
-  'overloaded',
-] as const satisfies readonly ErrorCode[]
-
 export const BODY_PROBLEMS = [
   'malformed-json',
   'invalid-fields',

@@ -7,31 +7,30 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { notFound } from '../../../operations/shared/service-errors.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { problemResponses } from '../../schemas/schemas.ts'
+import { forAnyone } from '../../schemas/calls.ts'
 
 export function documentRoutes(deps: Deps): Routes {
   return (app) => {
     app.route({
       method: 'GET',
       url: `${DOCUMENTS_PATH}/:link`,
-      schema: {
+      ...forAnyone({
         operationId: 'fetchDocument',
         tags: ['Events'],
-        security: [],
         summary: 'Fetch the file of a payment by its link',
         description:
           'The `url` of a `document` in a callback, for endpoints whose `document` is `link`. It needs no token: keep it as secret as the file. It is good for 30 days, unless the operator has chosen otherwise, and while the endpoint exists and its client is active.',
         params: Type.Object({ link: Type.String() }),
-        response: {
+        answers: {
           200: {
             description: 'The file.',
             content: {
               '*/*': { schema: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }) },
             },
           },
-          ...problemResponses('not-found', 'link-ended', 'payload-expired', 'client-moved'),
         },
-      },
+        problems: ['link-ended', 'payload-expired', 'client-moved'],
+      }),
       handler: async (request, reply) => {
         const { link } = request.params
         // By the time it is a parameter it is decoded: `%2E` would be as good as a dot.

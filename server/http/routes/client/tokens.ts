@@ -9,8 +9,7 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { FORM_TYPE, GRANT_TYPE, readTokenForm } from '../../requests/token-form.ts'
-import { answer } from '../../schemas/calls.ts'
-import { BODY_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forAnyone } from '../../schemas/calls.ts'
 
 const TOKEN_BODY_BYTES_MAX = 8 * 1_024
 
@@ -89,25 +88,23 @@ export function tokenRoutes(
       url: '/auth/token',
       bodyLimit: TOKEN_BODY_BYTES_MAX,
       config: { isTokenRequest: true, takesForm: true },
-      schema: {
+      ...forAnyone({
         operationId: 'issueToken',
         tags: ['Tokens'],
         summary: 'Obtain an access token',
         description:
           'Exchange `clientId` and `clientSecret` for an access token, and send it with every other call as `Authorization: Bearer <token>`. Get a new one before it expires; asking for one per call is slower and counts against the limit.\n\nOAuth libraries send a form instead, with `grant_type=client_credentials` and the credentials in it or as HTTP Basic.',
-        security: [],
         body: Credentials,
-        response: {
+        answers: {
           200: answer('An access token, and how many seconds it lasts.', Token),
-          ...problemResponses(
-            ...BODY_PROBLEMS,
-            'unsupported-grant-type',
-            'invalid-credentials',
-            'too-many-requests',
-            'client-moved',
-          ),
         },
-      },
+        problems: [
+          'unsupported-grant-type',
+          'invalid-credentials',
+          'too-many-requests',
+          'client-moved',
+        ],
+      }),
       handler: async (request, reply) => {
         checkLogin(await moves.current(), request.body.clientId)
         const login = { ...request.body, address: request.ip }
@@ -120,20 +117,18 @@ export function tokenRoutes(
     app.route({
       method: 'GET',
       url: '/.well-known/jwks.json',
-      schema: {
+      ...forAnyone({
         operationId: 'listTokenKeys',
         tags: ['Tokens'],
         summary: 'Public keys of access tokens (RFC 7517)',
         description: 'For those who verify access tokens themselves, which is optional.',
-        security: [],
-        response: {
+        answers: {
           200: answer(
             'The public keys, as a JSON Web Key Set.',
             Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }),
           ),
-          ...problemResponses(),
         },
-      },
+      }),
       handler: async (_request, reply) => {
         const keys = await keyring.publicKeys()
         // Short compared with a token's hour; a verifier that meets an unknown kid asks again anyway.
@@ -145,15 +140,14 @@ export function tokenRoutes(
     app.route({
       method: 'GET',
       url: '/.well-known/oauth-authorization-server',
-      schema: {
+      ...forAnyone({
         operationId: 'getOauthMetadata',
         tags: ['Tokens'],
         summary: 'Where OAuth libraries find everything (RFC 8414)',
         description:
           'For OAuth libraries that discover a server: the address that gives tokens, how a client authenticates there, and the keys of the tokens.',
-        security: [],
-        response: { 200: answer('The metadata.', Metadata), ...problemResponses() },
-      },
+        answers: { 200: answer('The metadata.', Metadata) },
+      }),
       handler: async (_request, reply) => {
         reply.header('cache-control', 'public, max-age=300')
         return toMetadata(deps.baseUrl())

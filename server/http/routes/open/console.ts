@@ -17,8 +17,8 @@ import {
   readConsoleToken,
   setSessionCookie,
 } from '../../requests/console-cookie.ts'
-import { answer } from '../../schemas/calls.ts'
-import { BODY_PROBLEMS, EMPTY_BODY, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forAnyone } from '../../schemas/calls.ts'
+import { EMPTY_BODY } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 
 const POLICY = [
@@ -138,25 +138,19 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       // Another site must not sign a visitor in, not even as another user.
       if (!isFromConsole(request)) throw notFromConsole()
     },
-    schema: {
+    ...forAnyone({
       operationId: 'signIn',
       tags,
       summary: 'Sign in at the console',
       description:
         'With an operator’s key, a client’s credentials or a one-time link: one of them. The cookie `paybell_session`, or `__Host-paybell_session` where the service is reached by HTTPS, counts as that credential for 12 hours, on requests with the header `X-Paybell-Console: 1` from the same origin. It ends with the key, the secret or the client.',
-      security: [],
       headers: ConsoleHeader,
       body: SignInRequest,
-      response: {
+      answers: {
         204: answer('Signed in: the session is in the cookie.', EMPTY_BODY),
-        ...problemResponses(
-          ...BODY_PROBLEMS,
-          'malformed-request',
-          'invalid-credentials',
-          'too-many-requests',
-        ),
       },
-    },
+      problems: ['malformed-request', 'invalid-credentials', 'too-many-requests'],
+    }),
     handler: async (request, reply) => {
       const signIn = toSignIn(request.body, deps.surface)
       const from = { address: request.ip, requestId: request.id }
@@ -169,17 +163,15 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
   app.route({
     method: 'GET',
     url: '/console/session',
-    schema: {
+    ...forAnyone({
       operationId: 'readSession',
       tags,
       summary: 'Who is signed in at the console',
       description: 'Also tells whether this is a sandbox, and how fast its clock runs.',
-      security: [],
-      response: {
+      answers: {
         200: answer('The session; `kind` is null when no one is signed in.', Session),
-        ...problemResponses(),
       },
-    },
+    }),
     handler: async (request) => {
       const session = (await readConsoleSession(request)) ?? null
       const about = {
@@ -197,19 +189,18 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
   app.route({
     method: 'DELETE',
     url: '/console/session',
-    schema: {
+    ...forAnyone({
       operationId: 'signOut',
       tags,
       summary: 'Sign out of the console',
       description:
         'Ends the session: in the process that answers at once, in the others within 2 seconds.',
-      security: [],
       headers: ConsoleHeader,
-      response: {
+      answers: {
         204: answer('Signed out.', EMPTY_BODY),
-        ...problemResponses('malformed-request'),
       },
-    },
+      problems: ['malformed-request'],
+    }),
     handler: async (request, reply) => {
       if (!isFromConsole(request)) throw notFromConsole()
       const token = readConsoleToken(request)

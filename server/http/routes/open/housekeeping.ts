@@ -7,7 +7,7 @@ import { sendFailure } from '../../answers/failures.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { authenticateOperator } from '../../requests/authenticate.ts'
-import { answer } from '../../schemas/calls.ts'
+import { answer, forAnyone } from '../../schemas/calls.ts'
 import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 
@@ -39,21 +39,20 @@ export function housekeepingRoutes(deps: ServerDeps, keys: OperatorKeys, surface
       method: 'GET',
       url: '/readyz',
       config: { isProbe: true },
-      schema: {
+      ...forAnyone({
         operationId: 'isReady',
         tags,
         summary: 'Whether traffic may come',
         description:
           'For a load balancer: send traffic to the process only while this is 200. A 503 says why not, in `reasons`.',
-        security: [],
-        response: {
+        answers: {
           200: answer(
             'The process can do its work.',
             Type.Object({ status: Type.String({ examples: ['ready'] }) }),
           ),
-          ...problemResponses('not-ready'),
         },
-      },
+        problems: ['not-ready'],
+      }),
       handler: async (request, reply) => {
         const { ready, reasons } = await deps.readiness()
         if (ready) return { status: 'ready' }

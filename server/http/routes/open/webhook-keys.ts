@@ -4,8 +4,7 @@ import type { PublishedKey, WebhookKeys } from '../../../operations/access/webho
 import { Instant } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { answer } from '../../schemas/calls.ts'
-import { problemResponses } from '../../schemas/schemas.ts'
+import { answer, forAnyone } from '../../schemas/calls.ts'
 
 const KEY_MEMBERS = {
   kty: Type.Literal('OKP'),
@@ -46,21 +45,19 @@ export function webhookKeyRoutes(keys: Pick<WebhookKeys, 'published'>): Routes {
     app.route({
       method: 'GET',
       url: '/.well-known/webhook-keys.json',
-      schema: {
+      ...forAnyone({
         operationId: 'listWebhookKeys',
         tags: ['Webhook endpoints'],
         summary: 'Public keys of callbacks and statements (RFC 7517)',
         description:
           'For receivers that verify `v1a` signatures, and for readers of statements and receipts. The keys are Paybell’s own and replaced by themselves, with 7 days of overlap: when `X-Paybell-Key-Id` names a key that you do not have, ask again.',
-        security: [],
-        response: {
+        answers: {
           200: answer(
             'The public keys, as a JSON Web Key Set, and those that sign no more.',
             WebhookKeySet,
           ),
-          ...problemResponses(),
         },
-      },
+      }),
       handler: async (_request, reply) => {
         const { keys: signing, retired } = await keys.published()
         // Short compared with 7 days of overlap; a receiver that meets an unknown kid asks again anyway.

@@ -37,11 +37,9 @@ import { UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { bePatientWith, readPatiently } from '../../requests/patient-body.ts'
-import { answer } from '../../schemas/calls.ts'
+import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../../schemas/payment-schema.ts'
 import {
-  ABOUT_CLIENT_PROBLEMS,
-  BODY_PROBLEMS,
   IdParams,
   OPERATOR_PROBLEMS,
   ProblemSchema,
@@ -95,9 +93,8 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
     app.route({
       method: 'PUT',
       url: '/payments/:id',
-      config: { role: 'ingest', readAhead: readFileAhead },
       bodyLimit: PAYMENT_BODY_BYTES_MAX,
-      schema: {
+      ...forOperators('ingest', {
         operationId: 'putPayment',
         tags,
         summary: 'Write a payment as it is now',
@@ -106,22 +103,22 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
         headers: Type.Object({ AccountId: Type.String({ format: 'uuid' }) }),
         params: IdParams,
         body: PaymentWriteSchema,
-        response: {
+        answers: {
           200: answer(
             'Recorded. `event` is null when nothing changed; `stale` is true when a newer version is stored.',
             WrittenSchema,
           ),
           201: answer('The first write of this payment, recorded.', WrittenSchema),
-          ...problemResponses(
-            ...ABOUT_CLIENT_PROBLEMS,
-            ...BODY_PROBLEMS,
-            'account-required',
-            'unknown-account',
-            'payment-of-another-account',
-            'forbidden-move',
-          ),
         },
-      },
+        problems: [
+          ...ABOUT_CLIENT,
+          'account-required',
+          'unknown-account',
+          'payment-of-another-account',
+          'forbidden-move',
+        ],
+      }),
+      config: { role: 'ingest', readAhead: readFileAhead },
       // Payments have rules of their own (core/payments/payment-fields), which keep the digits of an amount.
       validatorCompiler: () => () => true,
       onRequest: async (request) => {

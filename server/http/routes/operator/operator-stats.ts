@@ -16,12 +16,7 @@ import { Instant, InstantOrNull, TextOrNull, Uuid } from '../../basics/scalars.t
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
-import {
-  CircuitSchema,
-  HealthSchema,
-  OPERATOR_PROBLEMS,
-  problemResponses,
-} from '../../schemas/schemas.ts'
+import { CircuitSchema, HealthSchema } from '../../schemas/schemas.ts'
 import { SeriesSchema, toSeriesBody } from '../../schemas/series-schema.ts'
 
 export interface StatsRoutesDeps extends Deps {
@@ -145,8 +140,7 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
       url: '/stream',
       // The answer to a HEAD would never end.
       exposeHeadRoute: false,
-      config: { role: 'viewer', isEndless: true },
-      schema: {
+      ...forOperators('viewer', {
         operationId: 'watch',
         tags,
         summary: 'Watch what this process accepts and attempts',
@@ -162,14 +156,15 @@ export function operatorStatsRoutes(deps: StatsRoutesDeps): Routes {
             }),
           ),
         }),
-        response: {
+        answers: {
           200: Type.Unsafe<unknown>({
             description: 'A stream of events, without end.',
             content: { 'text/event-stream': { schema: { type: 'string' } } },
           }),
-          ...problemResponses(...OPERATOR_PROBLEMS, 'invalid-query', 'overloaded'),
         },
-      },
+        problems: ['overloaded'],
+      }),
+      config: { role: 'viewer', isEndless: true },
       handler: (request, reply) => {
         if (deps.stream.isFull) {
           throw new ServiceError('overloaded', 'Too many are watching already. Try again later.', {
