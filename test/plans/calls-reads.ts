@@ -103,7 +103,7 @@ import {
   readEndpointsToReseal,
   readSigningKeysToReseal,
 } from '../../server/store/secrets/reseal.ts'
-import { readSealingForm } from '../../server/store/secrets/sealing-form.ts'
+import { readOtherVersions, readSealingForm } from '../../server/store/secrets/sealing-form.ts'
 import { readSigningKeys } from '../../server/store/secrets/signing-keys.ts'
 import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/sql/delivery-query.ts'
 import type { Recorder } from './recorder.ts'
@@ -370,6 +370,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(`of ${table}`, () => readSigningKeysToReseal(pool, table, PREFIX))
   }
   await recorder.record('', () => readSealingForm(pool))
+  await recorder.record('', () => readOtherVersions(pool, '0.2.0', 10_000))
   await recorder.record('', () => countSecretsByMasterKey(pool))
   await recorder.record('', () => countForeignDigests(pool, 'k2'))
   const first = { clientKey: 0, id: NOBODY }

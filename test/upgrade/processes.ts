@@ -3,7 +3,6 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Pool } from 'pg'
 import { limitOf } from '../support/busy-machine.ts'
@@ -36,8 +35,7 @@ export class Processes {
 
   /** Starts one and waits until it serves, and until every process has its share of the shards. */
   async start(version: Version): Promise<Served> {
-    const port = await findFreePort()
-    const child = this.#spawn(version, ['serve'], { PORT: String(port) })
+    const child = this.#spawn(version, 'serve')
     const printed = collect(child)
     const exit = once(child, 'exit').then(([code, signal]) => code ?? signal)
     const ready = until(
@@ -45,14 +43,12 @@ export class Processes {
       () => /"baseUrl":"([^"]+)","msg":"paybell\.ready"/.exec(printed())?.[1],
       READY_MS_MAX,
     )
-    await Promise.race([
+    const baseUrl = await Promise.race([
       ready,
       exit.then((code) => {
         throw new Error(`${version} ended with ${code} before it was ready:\n${printed()}`)
       }),
     ])
-    // What it prints is the address that all of them share.
-    const baseUrl = `http://127.0.0.1:${port}`
     const served = { version, baseUrl, child, exit }
     this.running.add(served)
     await this.#untilShared()
@@ -71,7 +67,7 @@ export class Processes {
 
   /** Runs a command of this version to its end. Returns what it printed. */
   async run(version: Version, ...args: string[]): Promise<string> {
-    const child = this.#spawn(version, args)
+    const child = this.#spawn(version, ...args)
     const printed = collect(child)
     const [code] = await once(child, 'exit')
     if (code !== 0) throw new Error(`paybell ${args.join(' ')} ended with ${code}:\n${printed()}`)
@@ -89,13 +85,9 @@ export class Processes {
     clearTimeout(impatience)
   }
 
-  #spawn(
-    version: Version,
-    args: readonly string[],
-    env: Readonly<Record<string, string>> = {},
-  ): ChildProcess {
+  #spawn(version: Version, ...args: string[]): ChildProcess {
     return spawn(process.execPath, [this.#commands[version], ...args], {
-      env: { ...this.#env, ...env },
+      env: this.#env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
   }
@@ -132,14 +124,4 @@ function inherited(): Record<string, string | undefined> {
       ([name]) => !/^(PAYBELL_|DATABASE_URL|PORT$|HOST$|NODE_TEST_CONTEXT|NODE_OPTIONS)/.test(name),
     ),
   )
-}
-
-/** Known before the process starts, because what it prints is another address. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -54,8 +54,6 @@ export async function rehearse(t: Owner, options: RehearsalOptions): Promise<Reh
       DATABASE_URL: options.databaseUrl,
       PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
       PAYBELL_OPERATOR_KEY: operatorKey,
-      // Without it a token names the address of its process, which the version before does not accept.
-      PAYBELL_BASE_URL: 'https://paybell.example',
       PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8',
       PAYBELL_EXTRA_CA_FILE: CA_FILE,
       PAYBELL_DRAIN_SECONDS: '0',

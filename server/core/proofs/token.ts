@@ -19,7 +19,7 @@ export interface TokenParty {
 }
 
 /** What tokens named in place of an address, where none was set. */
-const ISSUER_BEFORE = 'paybell'
+export const ISSUER_BEFORE = 'paybell'
 
 export interface TokenClaims {
   clientId: string

@@ -14,8 +14,9 @@ test('a token says what was signed, to the letter, and is read back as it is ask
   const config = loadConfig('sandbox', { PAYBELL_TOKEN_TTL_SECONDS: '90' })
   const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 }
   const { token, lifetimeSeconds } = await issueToken(
-    { clock, config, newId: () => 'a', baseUrl: () => 'https://paybell.test' },
+    { clock, config, newId: () => 'a' },
     {
+      issuer: { name: async () => 'https://paybell.test' },
       keyring: { signer: async () => ({ kid: 'k1', key: privateKey }) },
       logins: { check: async () => ({ clientId: CLIENT_ID, clientKey: 1, secretId: 's' }) },
     },

@@ -20,8 +20,12 @@ export function tokenParty(config: Pick<Config, 'baseUrl'>): TokenParty {
 }
 
 export async function issueToken(
-  deps: Pick<Deps, 'clock' | 'config' | 'newId'> & { baseUrl(): string },
-  parts: { keyring: { signer(): Promise<SigningPair> }; logins: Pick<Logins, 'check'> },
+  deps: Pick<Deps, 'clock' | 'config' | 'newId'>,
+  parts: {
+    keyring: { signer(): Promise<SigningPair> }
+    logins: Pick<Logins, 'check'>
+    issuer: { name(): Promise<string> }
+  },
   login: Login,
 ): Promise<IssuedToken> {
   const { clientId } = await parts.logins.check(login)
@@ -29,8 +33,7 @@ export async function issueToken(
   const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
   const lifetimeSeconds = deps.config.tokenTtlSeconds
   const token = signJws(signer, TOKEN_TYPE, {
-    // The same text as in the metadata (RFC 8414 §2, RFC 9068 §2.2).
-    iss: deps.baseUrl(),
+    iss: await parts.issuer.name(),
     aud: AUDIENCE,
     sub: clientId,
     iat: issuedAt,

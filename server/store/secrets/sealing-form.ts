@@ -11,9 +11,26 @@ export async function readSealingForm(db: Db): Promise<{ isDerived: boolean }> {
   return { isDerived: rows[0]?.is_derived ?? false }
 }
 
+const OTHERS = `select distinct version from processes
+  where version <> $1 and seen_at > clock_timestamp() - $2 * interval '1 millisecond'`
+
+/** The versions of processes that live, but for one. A process is alive for so long after it was last seen. */
+export async function readOtherVersions(
+  db: Db,
+  version: string,
+  processGoneAfterMs: number,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ version: string }>({
+    name: 'read-other-versions',
+    text: OTHERS,
+    values: [version, processGoneAfterMs],
+  })
+  return rows.map((row) => row.version)
+}
+
 /**
  * From now on. Not while a process of another version lives, which may be one that cannot read what is
- * written then: returns the versions of those. A process is alive for so long after it was last seen.
+ * written then: returns the versions of those.
  */
 export async function beginDerivedKeys(
   db: Db,
@@ -21,10 +38,7 @@ export async function beginDerivedKeys(
   processGoneAfterMs: number,
 ): Promise<readonly string[]> {
   const { rows } = await db.query<{ version: string }>({
-    text: `with others as (
-             select distinct version from processes
-             where version <> $1 and seen_at > clock_timestamp() - $2 * interval '1 millisecond'
-           ), begun as (
+    text: `with others as (${OTHERS}), begun as (
              update sealing set is_derived = true
              where not is_derived and not exists (select from others)
            )

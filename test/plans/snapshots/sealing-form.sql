@@ -3,14 +3,17 @@
 
 -- sealing-form.beginDerivedKeys: planned each time
 prepare "sealing-form.beginDerivedKeys" (text, double precision) as
-  with others as (
-    select distinct version from processes
-    where version <> $1 and seen_at > clock_timestamp() - $2 * interval '1 millisecond'
-  ), begun as (
+  with others as (select distinct version from processes
+    where version <> $1 and seen_at > clock_timestamp() - $2 * interval '1 millisecond'), begun as (
     update sealing set is_derived = true
     where not is_derived and not exists (select from others)
   )
   select version from others order by version;
+
+-- sealing-form.readOtherVersions: kept as read-other-versions
+prepare "sealing-form.readOtherVersions" (text, double precision) as
+  select distinct version from processes
+  where version <> $1 and seen_at > clock_timestamp() - $2 * interval '1 millisecond';
 
 -- sealing-form.readSealingForm: kept as read-sealing-form
 prepare "sealing-form.readSealingForm" as

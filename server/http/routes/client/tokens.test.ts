@@ -105,6 +105,31 @@ for (const [how, env] of [
   })
 }
 
+test('regression: while a process of 0.2 is alive, a token names the issuer that it takes, unless an address is set', async (t) => {
+  const { pool } = await cloneDatabase()
+  for (const baseUrl of [undefined, BASE_URL]) {
+    const env: Record<string, string> = baseUrl === undefined ? {} : { PAYBELL_BASE_URL: baseUrl }
+    const server = await serveHttp(t, pool, { env })
+    const client = await onboard(server)
+    const issuerNow = async () => {
+      const { clientId, clientSecret } = client
+      server.clock.advance(1)
+      const token = (await login(server, { clientId, clientSecret })).json().access_token
+      assert.equal((await listWith(server, token)).statusCode, 200)
+      return decodeJwt(token).iss
+    }
+    const older = randomUUID()
+    await pool.query(
+      `insert into processes values ($1, 'a', '0.2.0', now(), clock_timestamp()),
+         ($2, 'b', '0.4.0', now(), clock_timestamp())`,
+      [older, randomUUID()],
+    )
+    assert.equal(await issuerNow(), baseUrl ?? 'paybell')
+    await pool.query('delete from processes where id = $1', [older])
+    assert.equal(await issuerNow(), BASE_URL)
+  }
+})
+
 test('without PAYBELL_BASE_URL, tokens of the version before and of other processes are good', async (t) => {
   const { token } = await onboard(server)
   const { rows } = await pool.query('select kid, private_key from signing_keys')

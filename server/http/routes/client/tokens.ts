@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Access } from '../../../operations/access/access.ts'
 import { issueToken } from '../../../operations/access/issue-token.ts'
 import { checkLogin } from '../../../operations/access/move-checks.ts'
+import { TokenIssuer } from '../../../operations/access/token-issuer.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
@@ -76,9 +77,10 @@ const Metadata = Type.Object({
 })
 
 export function tokenRoutes(
-  deps: Deps & { baseUrl(): string },
+  deps: Deps & { version: string; baseUrl(): string },
   { keyring, logins, moves }: Pick<Access, 'keyring' | 'logins' | 'moves'>,
 ): Routes {
+  const issuer = new TokenIssuer(deps)
   return (app) => {
     const readForm = async (request: FastifyRequest, text: string) => readTokenForm(text, request)
     app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, readForm)
@@ -108,7 +110,11 @@ export function tokenRoutes(
       handler: async (request, reply) => {
         checkLogin(await moves.current(), request.body.clientId)
         const login = { ...request.body, address: request.ip }
-        const { token, lifetimeSeconds } = await issueToken(deps, { keyring, logins }, login)
+        const { token, lifetimeSeconds } = await issueToken(
+          deps,
+          { keyring, logins, issuer },
+          login,
+        )
         reply.header('cache-control', 'no-store')
         return { access_token: token, expires_in: lifetimeSeconds, token_type: 'Bearer' }
       },
