@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { type Config, targetsOf } from './config/config.ts'
-import { CurrentPolicies } from './config/policies.ts'
+import { policiesOf } from './config/policies.ts'
 import type { RetryPolicy } from './core/delivery/backoff.ts'
 import type { CallbackRequest } from './core/delivery/callback-request.ts'
 import type { CircuitPolicy } from './core/delivery/circuit.ts'
@@ -63,11 +63,7 @@ export interface AppOptions {
   /** No other process uses this database, so leases of a dead predecessor need not expire first. */
   isAlone?: boolean
   /** Makes the routes that only a sandbox has. */
-  sandbox?: (parts: {
-    clock: DatabaseClock
-    keys: OperatorKeys
-    policies: CurrentPolicies
-  }) => Routes
+  sandbox?: (parts: { clock: DatabaseClock; keys: OperatorKeys }) => Routes
   leasePolicy?: LeasePolicy
   spans?: Partial<Spans>
 }
@@ -121,7 +117,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const cautiousMs = () => cautious.nowMs()
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
   const newId = () => ids.next()
-  const policies = new CurrentPolicies(config, spans)
+  const policies = policiesOf(config, spans)
   const sealer = new Sealer(options.masterKeys)
   const targets = targetsOf(config)
   const pool = openPool(options, phase)
@@ -251,7 +247,7 @@ export function createApp(options: AppOptions): PaybellApp {
     metrics: () => metrics.text(),
     onAnswered: (request) => metrics.countRequest(request),
     tracer: tracing?.tracer ?? null,
-    sandbox: options.sandbox?.({ clock, keys: access.keys, policies }) ?? null,
+    sandbox: options.sandbox?.({ clock, keys: access.keys }) ?? null,
   }
   // What recurs.
   const sealingForm = new SealingFormPolls(deps)

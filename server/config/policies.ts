@@ -1,5 +1,4 @@
-// Every span of the delivery clock that PAYBELL_TIME_SCALE divides: values that never change, and the one
-// holder in which the sandbox replaces them all. A part asks the holder whenever it decides and keeps no value.
+// Every span of the delivery clock that PAYBELL_TIME_SCALE divides: values that hold from the start to the end.
 
 import { DAY_MS, type RetryPolicy, retryPolicy } from '../core/delivery/backoff.ts'
 import { type CircuitPolicy, circuitPolicy } from '../core/delivery/circuit.ts'
@@ -29,31 +28,18 @@ export interface NoticeSpans {
 
 type ScaledSettings = Pick<Config, 'timeScale' | 'orderPatienceMs'>
 
+/** What tests shorten besides. */
 type Compressed = Partial<Pick<Policies, 'retry' | 'circuit' | 'patienceMs' | 'disableAfterMs'>>
 
 const HOUR_MS = 3_600_000
 
-export class CurrentPolicies {
-  readonly #settings: ScaledSettings
-  #current: Policies
-
-  /** `compressed`: what tests shorten besides, until the time scale changes. */
-  constructor(settings: ScaledSettings, compressed: Compressed = {}) {
-    this.#settings = settings
-    this.#current = compress(policiesOf(settings), compressed)
-  }
-
-  get current(): Policies {
-    return this.#current
-  }
-
-  /** Holds for what is decided from now on; what was decided stays. Only the sandbox calls it. */
-  changeTimeScale(timeScale: number): void {
-    this.#current = policiesOf({ ...this.#settings, timeScale })
-  }
+export function policiesOf(settings: ScaledSettings, compressed: Compressed = {}): Policies {
+  const policies = scaled(settings)
+  const { retry, circuit, patienceMs, disableAfterMs } = { ...policies, ...compressed }
+  return { ...policies, retry, circuit, patienceMs, disableAfterMs }
 }
 
-function policiesOf({ timeScale, orderPatienceMs }: ScaledSettings): Policies {
+function scaled({ timeScale, orderPatienceMs }: ScaledSettings): Policies {
   return {
     timeScale,
     retry: retryPolicy(timeScale),
@@ -76,9 +62,4 @@ function policiesOf({ timeScale, orderPatienceMs }: ScaledSettings): Policies {
 /** A little more than the 7 days: what waited for an exhausted update gets its chance first. */
 function disableAfterMs(timeScale: number): number {
   return (7 * DAY_MS + HOUR_MS) / timeScale + 2_000
-}
-
-function compress(policies: Policies, compressed: Compressed): Policies {
-  const { retry, circuit, patienceMs, disableAfterMs } = { ...policies, ...compressed }
-  return { ...policies, retry, circuit, patienceMs, disableAfterMs }
 }

@@ -47,8 +47,8 @@ export function engineOptions(settings: EngineSettings): EngineOptions {
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: spans.pollEveryMs ?? 1_000,
     slowCheckEveryMs: 250,
-    // The sandbox may be made faster while it runs: it cares as often as the fastest needs, so that what
-    // has run out is exhausted before its endpoint is disabled.
+    // A sandbox may run fast: it does this as often as the fastest needs, so that what has run out is exhausted
+    // before its endpoint is disabled.
     maintainEveryMs: spans.maintainEveryMs ?? (mode === 'sandbox' ? 1_000 : 60_000),
     onDatabaseTime,
   }

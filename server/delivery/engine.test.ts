@@ -122,12 +122,10 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
   environment.send = ({ endpointId }) => world.send(endpointId)
   const engine = new Engine(environment, {
     policies: {
-      current: {
-        retry: retryPolicy(),
-        circuit: circuitPolicy(),
-        patienceMs: 3_600_000,
-        disableAfterMs: 1e9,
-      },
+      retry: retryPolicy(),
+      circuit: circuitPolicy(),
+      patienceMs: 3_600_000,
+      disableAfterMs: 1e9,
     },
     leases: LEASE_POLICY,
     lanes: {

@@ -36,8 +36,7 @@ export interface EnginePolicies extends LanePolicies {
 }
 
 export interface EngineOptions {
-  /** Asked with each decision and never kept: the sandbox replaces them while it runs. */
-  policies: { readonly current: EnginePolicies }
+  policies: EnginePolicies
   leases: LeasePolicy
   lanes: Omit<LanesOptions, 'policies' | 'endpoints'>
   payloads: { cacheBytesMax: number; fileBytesMax: number }
@@ -133,11 +132,11 @@ export class Engine {
         this.endpointChanged(clientKey, endpointId, shard),
     }
     this.#parts = parts
-    this.#sender = new Sender(environment, parts, options.policies, options.pollEveryMs)
+    this.#sender = new Sender(environment, parts, options.policies.retry, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
     this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
-    this.#maintenance = new Maintenance(environment, parts, options.policies)
-    this.#lateRows = new LateRows(environment, parts, options.policies)
+    this.#maintenance = new Maintenance(environment, parts, options.policies.disableAfterMs)
+    this.#lateRows = new LateRows(environment, parts, options.policies.retry)
     const every = (ms: number, task: () => Promise<void>) =>
       new RecurringTask(environment.setTimer, () => ms, task)
     this.#tasks = [

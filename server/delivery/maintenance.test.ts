@@ -31,7 +31,7 @@ function maintaining(answer: (endpointId: string, page: ParkedPage) => Exhausted
   return {
     world,
     environment,
-    maintenance: new Maintenance(environment, parts, { current: { disableAfterMs: 1 } }),
+    maintenance: new Maintenance(environment, parts, 1),
   }
 }
 

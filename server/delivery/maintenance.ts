@@ -22,18 +22,14 @@ const PAGES_MAX = 20
 export class Maintenance {
   readonly #environment: EngineEnvironment
   readonly #parts: MaintenanceParts
-  readonly #policies: { readonly current: { readonly disableAfterMs: number } }
+  readonly #disableAfterMs: number
   /** Where the next run goes on in a lane that the last one did not see the end of. */
   readonly #positions = new WeakMap<Lane, string>()
 
-  constructor(
-    environment: EngineEnvironment,
-    parts: MaintenanceParts,
-    policies: { readonly current: { readonly disableAfterMs: number } },
-  ) {
+  constructor(environment: EngineEnvironment, parts: MaintenanceParts, disableAfterMs: number) {
     this.#environment = environment
     this.#parts = parts
-    this.#policies = policies
+    this.#disableAfterMs = disableAfterMs
   }
 
   /** Never rejects. */
@@ -67,7 +63,7 @@ export class Maintenance {
   async #disable(): Promise<void> {
     const { clock, store, log } = this.#environment
     const { shards, onDisabled } = this.#parts
-    const sinceMs = clock.nowMs() - this.#policies.current.disableAfterMs
+    const sinceMs = clock.nowMs() - this.#disableAfterMs
     for (const lane of await store.disableFailing(shards.epochs, sinceMs, clock.nowMs())) {
       log.warn(lane, 'endpoint.disabled')
       this.#environment.onDisabled?.()

@@ -52,7 +52,7 @@ async function decideForOperator(deps: Deps, db: Db): Promise<readonly HandedOff
   const clientKey = await findInternalClient(db)
   if (clientKey === null || (await findNoticeEndpoint(db, clientKey)) === null) return []
   const { events, now } = await decideRound(deps, db, clientKey, {
-    policy: deps.policies.current.notices.policy,
+    policy: deps.policies.notices.policy,
     accountOf: () => NIL_UUID,
     complete: async ({ endpoint }) => endpoint,
   })
@@ -69,7 +69,7 @@ async function decideForClients(deps: Deps, db: Db): Promise<readonly HandedOff[
     await endClientNotices(db)
     return []
   }
-  const { timeScale, notices } = deps.policies.current
+  const { timeScale, notices } = deps.policies
   const { events, now } = await decideRound(deps, db, clientKey, {
     policy: notices.clientPolicy,
     accountOf: ({ clientId }) => clientId,
@@ -117,7 +117,7 @@ async function decideRound(
 ): Promise<{ events: readonly NewEvent[]; now: Date }> {
   const nowMs = deps.clock.nowMs()
   const now = new Date(nowMs)
-  const settledUntil = new Date(nowMs - deps.policies.current.notices.settledAfterMs)
+  const settledUntil = new Date(nowMs - deps.policies.notices.settledAfterMs)
   // What is counted up to a time of a wrong clock would be passed over once it is right.
   if (!deps.clock.hasJumped) await countExhausted(db, clientKey, settledUntil, policy.reader)
   await forgetDeleted(db, policy.reader)

@@ -55,7 +55,7 @@ export class Upkeep {
     )
     this.#notices = new RecurringTask(
       setTimer,
-      () => deps.policies.current.notices.everyMs,
+      () => deps.policies.notices.everyMs,
       () => this.#sendNotices(),
     )
     this.#listeners = new RecurringTask(

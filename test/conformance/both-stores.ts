@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Config } from '../../server/config/config.ts'
-import { CurrentPolicies } from '../../server/config/policies.ts'
+import { policiesOf } from '../../server/config/policies.ts'
 import { shardOf } from '../../server/core/delivery/endpoint.ts'
 import type { EventChoice } from '../../server/core/delivery/endpoint-settings.ts'
 import { LEASE_POLICY } from '../../server/core/delivery/lease.ts'
@@ -75,7 +75,7 @@ export class BothStores {
       pool,
       clock: { nowMs: () => this.nowMs, monotonicMs: () => 0 },
       config: { endpointsMax: 50 } as Config,
-      policies: new CurrentPolicies({ timeScale: 1, orderPatienceMs: 3_600_000 }),
+      policies: policiesOf({ timeScale: 1, orderPatienceMs: 3_600_000 }),
       sealer,
       webhookKeys: {
         signers: async () => [],

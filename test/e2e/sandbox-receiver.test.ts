@@ -1,9 +1,8 @@
-// The receiver inside the sandbox, and its clock: real callbacks of the service to itself.
+// The receiver inside the sandbox: real callbacks of the service to itself.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { limitOf } from '../support/busy-machine.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { serveHttp } from '../support/injected-server.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
@@ -112,35 +111,4 @@ test('production has no such address', async (t) => {
     const { statusCode } = await app.inject({ method, url: '/sandbox/receiver/demo' })
     assert.equal(statusCode, 404, method)
   }
-})
-
-test('the clock of the sandbox can be changed while it runs, and nowhere else', async (t) => {
-  const paybell = await startPaybell(t)
-  const { operatorKey } = paybell
-  const clock = `${paybell.baseUrl}/sandbox/clock`
-  const put = (body: unknown) => fetch(clock, { method: 'PUT', ...asOperator(operatorKey, body) })
-  assert.deepEqual(await (await fetch(clock, asOperator(operatorKey))).json(), { timeScale: 1 })
-  assert.equal((await put({ timeScale: 0 })).status, 400)
-  assert.equal((await put({ timeScale: 100_001 })).status, 400)
-  assert.equal((await fetch(clock, { method: 'PUT' })).status, 401)
-  assert.deepEqual(await (await put({ timeScale: 1_000 })).json(), { timeScale: 1_000 })
-
-  // The first retry, 5 seconds away until now, comes after 5 milliseconds; the 7 days end in minutes.
-  const url = `${paybell.baseUrl}/sandbox/receiver/quick`
-  await fetch(url, { method: 'PUT', ...asOperator(operatorKey, { script: [500, 500, 200] }) })
-  assert.equal((await paybell.caller.register(url, 'key')).status, 200)
-  const id = randomUUID()
-  const startedAtMs = Date.now()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
-  await untilAllAre(paybell.pool, ['DELIVERED'])
-  assert.ok(Date.now() - startedAtMs < limitOf(4_000))
-  const { items } = (await (await paybell.caller.get('/v1/deliveries')).json()) as {
-    items: { createdAt: string; deadlineAt: string }[]
-  }
-  const [item] = items
-  const lifeMs = Date.parse(item?.deadlineAt ?? '') - Date.parse(item?.createdAt ?? '')
-  assert.ok(lifeMs < 11 * 60_000, `${lifeMs} ms`)
-
-  const { app } = await serveHttp(t, paybell.pool, { mode: 'production' })
-  assert.equal((await app.inject('/sandbox/clock')).statusCode, 404)
 })

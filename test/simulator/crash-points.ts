@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts'
 /** A calm world with one endpoint and two updates of one payment; the first one fails once. */
 export function calmPlan(subject: Subject, nodes: number): Plan {
   const plan = drawPlan(1, subject)
-  const { current } = plan.options.policies
+  const { policies } = plan.options
   return {
     ...plan,
     cadence: 'seconds',
@@ -45,7 +45,7 @@ export function calmPlan(subject: Subject, nodes: number): Plan {
     phaseMs: 15 * SECOND,
     options: {
       ...plan.options,
-      policies: { current: { ...current, patienceMs: 3_600 * SECOND } },
+      policies: { ...policies, patienceMs: 3_600 * SECOND },
     },
     limits: { ...plan.limits, patienceMs: 3_600 * SECOND },
   }

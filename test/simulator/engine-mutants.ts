@@ -55,8 +55,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
       ),
       patch(
         'delivery/lanes/lanes.ts',
-        'policies.current.circuit, monotonicMs, flight',
-        'policies.current.circuit, nowMs, flight',
+        'policies.circuit, monotonicMs, flight',
+        'policies.circuit, nowMs, flight',
       ),
     ],
   },

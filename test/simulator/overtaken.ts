@@ -15,7 +15,7 @@ export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): 
   // The first update is tried at 2 s and at about 7 s, and falls due again at about 17 s. It gives way at
   // 14 s, when the second one goes ahead, to be tried again after 29 s.
   const patienceMs = 12 * SECOND
-  const { current } = options.policies
+  const { policies } = options
   const circuit = subject.circuitPolicy()
   return {
     ...plan,
@@ -33,7 +33,7 @@ export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): 
     options: {
       ...options,
       // Roomy, whatever the plan that it is made from has drawn.
-      policies: { current: { ...current, circuit, patienceMs } },
+      policies: { ...policies, circuit, patienceMs },
       lanes: { ...options.lanes, slots: 9, perLaneMax: 9, unprovenMax: 9 },
       dueReader: { ...options.dueReader, strandMax },
     },
@@ -50,7 +50,7 @@ export function misledPlan(subject: Subject, mood: Mood, strandMax: number): Pla
   const [endpoint] = plan.endpoints as [Plan['endpoints'][number]]
   const patienceMs = HOUR
   const aheadMs = HOUR + MINUTE
-  const { current } = plan.options.policies
+  const { policies } = plan.options
   const jump = { kind: 'database-clock' as const, node: 0, isAtSend: false }
   return {
     ...plan,
@@ -68,7 +68,7 @@ export function misledPlan(subject: Subject, mood: Mood, strandMax: number): Pla
       { ...jump, afterMs: 8 * SECOND, lengthMs: aheadMs },
       { ...jump, afterMs: 16 * SECOND, lengthMs: 0 },
     ],
-    options: { ...plan.options, policies: { current: { ...current, patienceMs } } },
+    options: { ...plan.options, policies: { ...policies, patienceMs } },
     // The second goes early by as much as the clock was ahead; that is not what is asked here.
     limits: { ...plan.limits, patienceMs, clocksApartMs: aheadMs, clockErrorMs: aheadMs },
   }

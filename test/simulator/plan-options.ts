@@ -46,12 +46,10 @@ export function drawOptions(
   const inMemoryMax = isCramped ? dice.pick([3, 50_000]) : reader.inMemoryMax
   return {
     policies: {
-      current: {
-        retry: subject.retryPolicy(),
-        circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
-        patienceMs,
-        disableAfterMs: 7 * DAY,
-      },
+      retry: subject.retryPolicy(),
+      circuit: isCramped ? { ...circuit, failuresToOpen: 3, failingMsToOpen: SECOND } : circuit,
+      patienceMs,
+      disableAfterMs: 7 * DAY,
     },
     leases: {
       attemptMsMax,
@@ -118,7 +116,7 @@ export function toLimits(
   const lateMs = pauses.reduce((sum, { lengthMs }) => sum + lengthMs, 0)
   const isNotified = wakeUpsLost === 0 && weather.delayMsMax <= 100
   return {
-    patienceMs: policies.current.patienceMs,
+    patienceMs: policies.patienceMs,
     runMs: PROMISED.runMs,
     closingMs: 5 * MINUTE,
     attemptMsMax: PROMISED.attemptMsMax,

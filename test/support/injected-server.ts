@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { type Logger, pino } from 'pino'
 import { type Config, loadConfig, type Mode } from '../../server/config/config.ts'
-import { CurrentPolicies } from '../../server/config/policies.ts'
+import { policiesOf } from '../../server/config/policies.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import type { App } from '../../server/http/basics/typed.ts'
 import type { Readiness, ServerDeps, Surface } from '../../server/http/routes/server-deps.ts'
@@ -96,7 +96,7 @@ export async function serveHttp(
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
   const onUntrustedKeys = reportUntrustedKeys(logger)
   const webhookKeys = new WebhookKeys({ pool, clock, config, sealer, newId, onUntrustedKeys })
-  const policies = new CurrentPolicies(config)
+  const policies = policiesOf(config)
   const base: Deps = {
     pool,
     clock,
@@ -132,7 +132,7 @@ export async function serveHttp(
   })
   if (options.hasSandboxRoutes) {
     const { keys } = deps.access
-    deps.sandbox = sandboxRoutes(new DemoReceivers())({ clock, keys, policies })
+    deps.sandbox = sandboxRoutes(new DemoReceivers())({ clock, keys })
   }
   const server: Omit<TestServer, 'app'> = { clock, notices, log, readiness, deps }
   const app = await buildServer(deps, options.surface)

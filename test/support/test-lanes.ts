@@ -23,10 +23,8 @@ const OPTIONS: LanesOptions = {
   keepMsMax: 30_000,
   endpoints: { deliverOf: () => 'every' },
   policies: {
-    current: {
-      circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
-      patienceMs: HOUR_MS,
-    },
+    circuit: { ...circuitPolicy(), failuresToOpen: 2, failingMsToOpen: 0 },
+    patienceMs: HOUR_MS,
   },
 }
 export const ANY = () => true

@@ -94,7 +94,7 @@ function startSender(options: {
       lanesMax: 10,
       keepMsMax: 60_000,
       endpoints: { deliverOf: () => 'every' },
-      policies: { current: { circuit: circuitPolicy(), patienceMs: 60_000 } },
+      policies: { circuit: circuitPolicy(), patienceMs: 60_000 },
     },
     NO_EVENTS,
   )
@@ -123,7 +123,7 @@ function startSender(options: {
         queueMicrotask(pump)
       },
     },
-    { current: { retry: retryPolicy() } },
+    retryPolicy(),
     1_000,
   )
   const pump = () => {

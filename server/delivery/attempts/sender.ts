@@ -55,20 +55,20 @@ export class Sender {
   readonly #environment: EngineEnvironment
   readonly #parts: SenderParts
   readonly #signer: EventSigner
-  readonly #policies: { readonly current: { readonly retry: RetryPolicy } }
+  readonly #retry: RetryPolicy
   readonly #pauseMs: number
 
   /** `pauseMs`: how long to wait when our own database could not be read. */
   constructor(
     environment: EngineEnvironment,
     parts: SenderParts,
-    policies: { readonly current: { readonly retry: RetryPolicy } },
+    retry: RetryPolicy,
     pauseMs: number,
   ) {
     this.#environment = environment
     this.#parts = parts
     this.#signer = new EventSigner(environment)
-    this.#policies = policies
+    this.#retry = retry
     this.#pauseMs = pauseMs
   }
 
@@ -133,7 +133,7 @@ export class Sender {
     const { update: delivery } = flight
     const nowMs = clock.nowMs()
     const held = shards.toHeld([delivery])
-    const deadlineMs = nowMs + this.#policies.current.retry.runMs
+    const deadlineMs = nowMs + this.#retry.runMs
     if (held.length > 0 && (await store.beginRuns(held, nowMs, deadlineMs))) return true
     for (const lease of held) shards.refused(lease)
     lanes.callOff(flight, delivery, clock.nowMs())
@@ -186,7 +186,7 @@ export class Sender {
     onFree()
     const hasElders =
       strand.owed.length > 1 && strand.owed.some((owed) => owed.sequence < delivery.sequence)
-    const concluded = concludeAttempt(sent, this.#policies.current.retry, {
+    const concluded = concludeAttempt(sent, this.#retry, {
       endedAtMs: ended.nowMs,
       random,
       elders: hasElders ? (strand.deliver ?? 'every') : 'none',

@@ -20,7 +20,6 @@ import { ReplayStrands } from './replay-strands.ts'
 import { parkDue, turnAway } from './turned-away.ts'
 import { Turns } from './turns.ts'
 
-/** Asked with each decision, because the sandbox replaces it while it runs. */
 export interface LanePolicies {
   readonly circuit: CircuitPolicy
   readonly patienceMs: number
@@ -28,7 +27,7 @@ export interface LanePolicies {
 
 export interface LanesOptions extends LaneRoomLimits {
   policy: LanePolicy
-  policies: { readonly current: LanePolicies }
+  policies: LanePolicies
   /** What an endpoint asked for, where that is at hand. */
   endpoints: { deliverOf(endpointId: string): DeliverMode | undefined }
   /** Attempts in flight at proven endpoints; slow ones together get half as many. */
@@ -182,7 +181,7 @@ export class Lanes {
     flight.answer()
     this.#turns.ended(lane)
     const { policy, policies } = this.#options
-    lane.answered(verdict, policy, policies.current.circuit, monotonicMs, flight.startedAtMs)
+    lane.answered(verdict, policy, policies.circuit, monotonicMs, flight.startedAtMs)
     this.#turns.setSlow(lane, verdict.durationMs > SLOW_MS)
     if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
     this.#turns.join(lane)
@@ -359,7 +358,7 @@ export class Lanes {
 
   #nextStep({ owed, deliver }: Strand, nowMs: number): NextStep<QueuedDelivery> {
     if (owed[0]?.isReplay) return nextReplay(owed, nowMs)
-    return nextStep(owed, this.#options.policies.current.patienceMs, nowMs, deliver ?? 'every')
+    return nextStep(owed, this.#options.policies.patienceMs, nowMs, deliver ?? 'every')
   }
 
   /** A strand that only waits for a later time makes room for one that is due. */

@@ -92,12 +92,10 @@ async function engineWithOneDue() {
   }
   const engine = new Engine(environment, {
     policies: {
-      current: {
-        retry: retryPolicy(),
-        circuit: circuitPolicy(),
-        patienceMs: 3_600_000,
-        disableAfterMs: 1e9,
-      },
+      retry: retryPolicy(),
+      circuit: circuitPolicy(),
+      patienceMs: 3_600_000,
+      disableAfterMs: 1e9,
     },
     leases: LEASE_POLICY,
     lanes: {

@@ -40,7 +40,7 @@ function changesOver(rows: QueuedDelivery[], inMemoryMax: number) {
       lanesMax: 100,
       keepMsMax: 30_000,
       endpoints,
-      policies: { current: { circuit: circuitPolicy(), patienceMs: 3_600_000 } },
+      policies: { circuit: circuitPolicy(), patienceMs: 3_600_000 },
     },
     NO_EVENTS,
   )

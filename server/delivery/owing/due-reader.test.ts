@@ -66,7 +66,7 @@ function readerOver(rows: QueuedDelivery[], limits: Partial<DueReaderLimits> = {
       lanesMax: 100,
       keepMsMax: 30_000,
       endpoints: { deliverOf: () => 'every' },
-      policies: { current: { circuit: circuitPolicy(), patienceMs: 3_600_000 } },
+      policies: { circuit: circuitPolicy(), patienceMs: 3_600_000 },
     },
     {
       ...NO_EVENTS,

@@ -28,8 +28,7 @@ function startLateRows(bringForward: () => Promise<number>) {
     findParked() {},
     read() {},
   }
-  const policies = { current: { retry: retryPolicy() } }
-  const lateRows = new LateRows(environment, parts as never, policies)
+  const lateRows = new LateRows(environment, parts as never, retryPolicy())
   return {
     ...{ lateRows, asked, readAnew, environment },
     step: (backMs: number) =>

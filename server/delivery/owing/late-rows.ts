@@ -32,20 +32,16 @@ export interface LateRowsParts {
 export class LateRows {
   readonly #environment: EngineEnvironment
   readonly #parts: LateRowsParts
-  readonly #policies: { readonly current: { readonly retry: RetryPolicy } }
+  readonly #retry: RetryPolicy
   /** Shards that may have such rows, and whether what is in memory of them may be late, too. */
   readonly #doubtful = new Map<number, 'gained' | 'held'>()
   #steppedAtMs: number
   #lookedAtMs: number
 
-  constructor(
-    environment: EngineEnvironment,
-    parts: LateRowsParts,
-    policies: { readonly current: { readonly retry: RetryPolicy } },
-  ) {
+  constructor(environment: EngineEnvironment, parts: LateRowsParts, retry: RetryPolicy) {
     this.#environment = environment
     this.#parts = parts
-    this.#policies = policies
+    this.#retry = retry
     this.#steppedAtMs = environment.clock.monotonicMs()
     this.#lookedAtMs = this.#steppedAtMs
   }
@@ -115,7 +111,7 @@ export class LateRows {
   async #bringForward(lease: { shard: number; epoch: number }): Promise<number> {
     const { clock, store } = this.#environment
     for (let all = 0; ; ) {
-      const latestMs = latestDueMs(this.#policies.current.retry, clock.nowMs())
+      const latestMs = latestDueMs(this.#retry, clock.nowMs())
       const count = await store.bringForward(lease, latestMs, PAGE_MAX)
       all += count
       if (count < PAGE_MAX) return all

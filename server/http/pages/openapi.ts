@@ -127,7 +127,7 @@ interface Document {
 /** A sandbox hands its own routes in. */
 const SANDBOX_TAG = {
   name: 'Sandbox',
-  description: 'A receiver inside, and a faster clock: only where you try things out.',
+  description: 'A receiver inside: only where you try things out.',
 }
 
 const CALLBACK_HEADERS = [

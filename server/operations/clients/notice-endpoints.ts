@@ -152,7 +152,7 @@ async function bringKeyInLine(
   const keys = {
     sealedKey: deps.sealer.seal(key, placeOf(id, 'shared_key')),
     sealedPreviousKey: old && deps.sealer.seal(old, placeOf(id, 'previous_key')),
-    previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.current.keyOverlapMs),
+    previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.keyOverlapMs),
   }
   await replaceKey(db, clientKey, id, keys, to.now)
   return true

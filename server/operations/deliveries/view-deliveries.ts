@@ -144,7 +144,7 @@ export async function viewDelivery(
 
 /** The policies that deliveries follow; the sandbox may speed up their clock. */
 function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationContext {
-  const { retry, circuit, patienceMs } = deps.policies.current
+  const { retry, circuit, patienceMs } = deps.policies
   return { nowMs: deps.clock.nowMs(), retry, circuit, patienceMs, reader: reader.kind }
 }
 

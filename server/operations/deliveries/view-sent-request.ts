@@ -45,7 +45,7 @@ export async function viewSentRequest(
   const body = await findSentBody(deps, delivery)
   const secrets = endpoint?.secrets ?? null
   const { hmacHeaderName } = endpoint?.settings ?? DEFAULT_SETTINGS
-  const { keyOverlapMs } = deps.policies.current
+  const { keyOverlapMs } = deps.policies
   const keys = secrets && last ? keysAt(secrets.keys, last.at.getTime(), keyOverlapMs) : null
   const ours =
     endpoint && body && last

@@ -117,7 +117,7 @@ async function rotateKey(
   if (old !== null && old.length === key.length && timingSafeEqual(old, key)) return
   const sealedKey = sealKey(deps.sealer, 'shared_key', existing.id, key)
   const sealedPreviousKey = old && sealKey(deps.sealer, 'previous_key', existing.id, old)
-  const { keyOverlapMs } = deps.policies.current
+  const { keyOverlapMs } = deps.policies
   const previousKeyUntil = old && new Date(now.getTime() + keyOverlapMs)
   const keys = { sealedKey, sealedPreviousKey, previousKeyUntil }
   await replaceKey(db, request.clientKey, existing.id, keys, now)

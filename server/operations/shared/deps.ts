@@ -18,7 +18,7 @@ export interface Deps {
   clock: Clock
   config: Config
   /** Read for each decision and never kept, because the sandbox replaces them at run time. */
-  policies: { readonly current: Policies }
+  policies: Policies
   sealer: Sealer
   /** The service's own keys, which sign callbacks and what it states (operations/access/webhook-keys). */
   webhookKeys: ServiceKeys

@@ -53,8 +53,8 @@ export function toRuns<A extends RunAttempt>(
 }
 
 /**
- * How many times faster the delivery clock ran when the run began. The sandbox's can be changed at any
- * moment, and a run keeps the deadline it has; one that is a little later was moved by a pause.
+ * How many times faster the delivery clock ran when the run began. A sandbox may have been started with another
+ * scale since, and a run keeps the deadline it has; one that is a little later was moved by a pause.
  */
 export function paceOf(run: Pick<Run, 'startMs' | 'deadlineMs'>, timeScale: number): number {
   const pace = (7 * DAY_MS) / (run.deadlineMs - run.startMs)

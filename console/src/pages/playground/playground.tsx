@@ -1,5 +1,5 @@
-// The sandbox's playground: make a payment, choose how its receiver behaves and how fast time runs, and
-// watch the callbacks travel. Payment and endpoint are in the address, so a reload goes on with them.
+// The sandbox's playground: make a payment, choose how its receiver behaves, and watch the callbacks
+// travel. Payment and endpoint are in the address, so a reload goes on with them.
 
 import { useState } from 'react'
 import { useFollow } from '../../api/follow.ts'
@@ -134,7 +134,7 @@ function OnStage({ stage }: { stage: Stage }) {
           <ReceiverScript name={stage.receiver} view={receiver.data} />
         </div>
         <div className="play-clock">
-          <Clock canAct />
+          <Clock />
         </div>
       </div>
       <div className="stack">

@@ -177,7 +177,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       const about = {
         mode: deps.config.mode,
         version: deps.version,
-        timeScale: deps.policies.current.timeScale,
+        timeScale: deps.policies.timeScale,
       }
       // Cookies do not distinguish ports: a session without access to this port's routes counts as none here.
       if (session === null || !isWelcome(session.kind, deps.surface))
