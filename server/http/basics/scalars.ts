@@ -26,3 +26,12 @@ export const InstantOrNull = orNull<string>('string', { format: 'date-time' })
 export const UuidOrNull = orNull<string>('string', { format: 'uuid' })
 export const IntegerOrNull = orNull<number>('integer')
 export const NumberOrNull = orNull<number>('number')
+
+/** One of these words, or null. */
+export function WordOrNull<const W extends string>(words: readonly W[], description?: string) {
+  return Type.Unsafe<W | null>({
+    type: ['string', 'null'],
+    enum: [...words, null],
+    ...(description === undefined ? {} : { description }),
+  })
+}

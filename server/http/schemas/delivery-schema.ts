@@ -15,7 +15,14 @@ import type { AttemptItem, NamedDelivery } from '../../operations/deliveries/vie
 import type { SentRequest } from '../../operations/deliveries/view-sent-request.ts'
 import { CursorQuery } from '../basics/cursor.ts'
 import { TEXT_PATTERN } from '../basics/published.ts'
-import { Instant, InstantOrNull, IntegerOrNull, TextOrNull, Uuid } from '../basics/scalars.ts'
+import {
+  Instant,
+  InstantOrNull,
+  IntegerOrNull,
+  TextOrNull,
+  Uuid,
+  WordOrNull,
+} from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { answer } from './calls.ts'
 import { MoneySchema } from './payment-schema.ts'
@@ -43,10 +50,7 @@ const itemProperties = {
   externalId: TextOrNull(
     'Of its payment, as it is now; null when the payment was erased or is no longer kept. So are the next two.',
   ),
-  paymentState: Type.Unsafe<(typeof PAYMENT_STATES)[number] | null>({
-    type: ['string', 'null'],
-    enum: [...PAYMENT_STATES, null],
-  }),
+  paymentState: WordOrNull(PAYMENT_STATES),
   amount: Type.Unsafe<{ amount: number; currency: string } | null>({
     anyOf: [MoneySchema, { type: 'null' }],
   }),

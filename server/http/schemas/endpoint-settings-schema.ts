@@ -90,36 +90,24 @@ export const SettingsSchema = Type.Object({
 })
 
 /** What an item shows, besides hmacHeaderName, when settings were given. */
-const SHOWN = {
-  events: Type.Unsafe<readonly EventChoice[] | null>({
-    type: ['array', 'null'],
-    items: EventChoiceSchema,
-    description: ABOUT_EVENTS,
-  }),
-  deliver: DeliverSchema,
-  document: DocumentModeSchema,
-  signatures: Type.Array(SignatureKindSchema, { description: ABOUT_SIGNATURES }),
-  description: TextOrNull('A note for people.'),
-}
-
-/** For items of the client's interface, and for the operator's, which extends it. */
 export const SettingsShown = {
-  events: Type.Optional(SHOWN.events),
-  deliver: Type.Optional(SHOWN.deliver),
-  document: Type.Optional(SHOWN.document),
-  signatures: Type.Optional(SHOWN.signatures),
-  description: Type.Optional(SHOWN.description),
+  events: Type.Optional(
+    Type.Unsafe<readonly EventChoice[] | null>({
+      type: ['array', 'null'],
+      items: EventChoiceSchema,
+      description: ABOUT_EVENTS,
+    }),
+  ),
+  deliver: Type.Optional(DeliverSchema),
+  document: Type.Optional(DocumentModeSchema),
+  signatures: Type.Optional(Type.Array(SignatureKindSchema, { description: ABOUT_SIGNATURES })),
+  description: Type.Optional(TextOrNull('A note for people.')),
 }
 
 export function toSettingsShown({ settings }: Pick<Endpoint, 'settings'>) {
   if (settings === null) return {}
   const { events, deliver, document, signatures, description } = settings
   return { events, deliver, document, signatures: [...signatures], description }
-}
-
-/** As `toSettingsShown`, with the defaults where none were given. */
-export function toAllSettingsShown({ settings }: Pick<Endpoint, 'settings'>) {
-  return toSettingsShown({ settings: settings ?? DEFAULT_SETTINGS })
 }
 
 export function toHmacHeaderName({ settings }: Pick<Endpoint, 'settings'>): string {

@@ -1,6 +1,6 @@
 // /v1/payments: a client's payments as they are now, by the names that it gave them, and how their deliveries stand.
 
-import { DELIVERY_STATES, type DeliveryState } from '../../../core/delivery/delivery.ts'
+import { DELIVERY_STATES } from '../../../core/delivery/delivery.ts'
 import { WHY_OWED_CODES } from '../../../core/delivery/why-owed.ts'
 import { PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../../core/payments/payment.ts'
 import { moneyText } from '../../../core/payments/payment-summary.ts'
@@ -14,7 +14,7 @@ import type { Deps } from '../../../operations/shared/deps.ts'
 import { sendJsonText } from '../../answers/stored-json.ts'
 import { CursorQuery, cursorText, toCursorRequest } from '../../basics/cursor.ts'
 import { readPeriod } from '../../basics/period.ts'
-import { Instant, Uuid, UuidOrNull } from '../../basics/scalars.ts'
+import { Instant, Uuid, UuidOrNull, WordOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf, ownerOf } from '../../requests/authenticate.ts'
@@ -47,23 +47,20 @@ export const OwnPaymentSchema = Type.Object({
   changedAt: Instant,
   sequence: Type.Integer({ description: 'How many events it has had.' }),
   deliveries: PaymentDeliveries,
-  deliveryState: Type.Unsafe<DeliveryState | null>({
-    type: ['string', 'null'],
-    enum: [...DELIVERY_STATES, null],
-    description:
-      'The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when the payment has no deliveries.',
-  }),
+  deliveryState: WordOrNull(
+    DELIVERY_STATES,
+    'The worst of them: EXHAUSTED before PENDING, CANCELLED, DELIVERED and SUPERSEDED. Null when the payment has no deliveries.',
+  ),
 })
 
 export const EndpointOfPaymentSchema = Type.Object({
   endpointId: Uuid,
   endpointUrl: Type.String(),
   deliveryId: UuidOrNull(),
-  state: Type.Unsafe<DeliveryState | null>({
-    type: ['string', 'null'],
-    enum: [...DELIVERY_STATES, null],
-    description: 'Of the delivery of the newest update. Null when there is none.',
-  }),
+  state: WordOrNull(
+    DELIVERY_STATES,
+    'Of the delivery of the newest update. Null when there is none.',
+  ),
   code: Type.Enum([...WHY_OWED_CODES]),
   explanation: Type.String({ description: 'Why it gets the update, or why not: one sentence.' }),
 })

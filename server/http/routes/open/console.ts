@@ -7,7 +7,7 @@ import { ROLES } from '../../../core/plain/operator.ts'
 import type { ConsoleSession, SignIn } from '../../../operations/access/console-session.ts'
 import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
 import { sendKept } from '../../answers/kept-file.ts'
-import { Instant, Uuid } from '../../basics/scalars.ts'
+import { Instant, Uuid, WordOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
 import { ConsoleFiles } from '../../pages/console-files.ts'
@@ -71,11 +71,7 @@ const SignInRequest = Type.Object(
 )
 
 export const Session = Type.Object({
-  kind: Type.Unsafe<'operator' | 'client' | null>({
-    type: ['string', 'null'],
-    enum: ['operator', 'client', null],
-    description: 'Null when no one is signed in.',
-  }),
+  kind: WordOrNull(['operator', 'client'], 'Null when no one is signed in.'),
   actor: Type.Optional(Type.String({ description: 'The name of the operator’s key.' })),
   role: Type.Optional(Type.Enum([...ROLES])),
   clientId: Type.Optional(Uuid),

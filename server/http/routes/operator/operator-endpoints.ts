@@ -2,7 +2,8 @@
 // change their settings.
 
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
-import { ENDPOINT_STATUSES, HMAC_ALGORITHM } from '../../../core/delivery/endpoint.ts'
+import { ENDPOINT_STATUSES } from '../../../core/delivery/endpoint.ts'
+import { DEFAULT_SETTINGS } from '../../../core/delivery/endpoint-settings.ts'
 import {
   changeAnyEndpoint,
   ENDPOINT_ORDERS,
@@ -30,9 +31,15 @@ import {
   EndpointChangeBody,
   readEndpointChange,
 } from '../../schemas/endpoint-change.ts'
-import { toAllSettingsShown, toHmacHeaderName } from '../../schemas/endpoint-settings-schema.ts'
 import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
-import { EndpointItem, HealthSchema, IdParams, readId, toHealth } from '../../schemas/schemas.ts'
+import {
+  EndpointItem,
+  HealthSchema,
+  IdParams,
+  readId,
+  toEndpointItem,
+  toHealth,
+} from '../../schemas/schemas.ts'
 import { SERIES, toSeriesBody } from '../../schemas/series-schema.ts'
 
 const KINDS = ['subscription', 'webhook', 'listener'] as const
@@ -170,19 +177,16 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
   }
 }
 
+/** Its settings are always shown. */
 function toItem(endpoint: OwnedEndpoint) {
+  const { kind, clientId, clientName, accountId, accountName } = endpoint
   return {
-    id: endpoint.id,
-    kind: endpoint.kind,
-    clientId: endpoint.clientId,
-    clientName: endpoint.clientName,
-    accountId: endpoint.accountId,
-    accountName: endpoint.accountName,
-    endpointUrl: endpoint.url,
-    hmacHeaderName: toHmacHeaderName(endpoint),
-    algorithm: HMAC_ALGORITHM,
-    status: endpoint.status,
-    ...toAllSettingsShown(endpoint),
+    ...toEndpointItem({ ...endpoint, settings: endpoint.settings ?? DEFAULT_SETTINGS }),
+    kind,
+    clientId,
+    clientName,
+    accountId,
+    accountName,
     createdAt: endpoint.createdAt.toISOString(),
     deletedAt: endpoint.deletedAt?.toISOString() ?? null,
   }

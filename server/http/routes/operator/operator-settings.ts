@@ -1,7 +1,7 @@
 // GET /operator/v1/settings: how this process is configured. A secret is only shown as set.
 
 import type { Deps } from '../../../operations/shared/deps.ts'
-import { TextOrNull } from '../../basics/scalars.ts'
+import { TextOrNull, WordOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
@@ -12,10 +12,7 @@ export const Setting = Type.Object(
     isSecret: Type.Boolean(),
     isSet: Type.Boolean(),
     value: TextOrNull('Null for secrets, whole and in part, and for what is not set.'),
-    source: Type.Unsafe<'environment' | 'file' | 'default' | null>({
-      type: ['string', 'null'],
-      enum: ['environment', 'file', 'default', null],
-    }),
+    source: WordOrNull(['environment', 'file', 'default']),
     about: Type.String(),
   },
   {
