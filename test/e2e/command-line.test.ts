@@ -12,7 +12,8 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { callCommand } from '../support/called-command.ts'
 import { runCommand, startCommand } from '../support/command-line.ts'
-import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
+import { assertDemo } from '../support/demo.ts'
+import { makeSandboxFile, startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 
@@ -99,7 +100,7 @@ test('a payment is put, shown and listed with its amount digit for digit', async
   assert.ok(json.stdout.includes('"amount":{"amount":9007199254740993.10,'), json.stdout)
   assert.match((await run('payments', 'list', '--limit', '5')).stdout, / 9007199254740993\.10 /)
 
-  const piped = await runCommand({ after }, ['payments', 'put', '-', '--id', id], {
+  const piped = await callCommand(['payments', 'put', '-', '--id', id], {
     env,
     input: text.replace('"version":1', '"version":2').replace('"DUE"', '"DRAFT"'),
   })
@@ -361,40 +362,22 @@ test('doctor looks at a real database, and names what is wrong with what to do',
   assert.ok(!none.stdout.includes('hidden-word'))
 })
 
-test('demo, on a sandbox of its own: two failures, then the signed success', async (t) => {
-  const { code, stdout, stderr } = await runCommand(t, ['demo', '--own', '--json'], {
-    env: { TMPDIR: dir },
-  })
-  assert.equal(code, 0, stderr)
-  const callbacks = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  assert.deepEqual(
-    callbacks.map(({ event, attempt, answered, signature }) => [
-      event,
-      attempt,
-      answered,
-      signature,
-    ]),
-    [
-      ['payment.created', 1, 500, 'holds'],
-      ['payment.created', 2, 500, 'holds'],
-      ['payment.created', 3, 200, 'holds'],
-      ['payment.paid', 1, 200, 'holds'],
-    ],
-  )
-  assert.equal(new Set(callbacks.slice(0, 3).map(({ eventId }) => eventId)).size, 1)
+test('demo, on the sandbox that runs: two failures, then the signed success', async (t) => {
+  const quick = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '50' } })
+  const dataDir = await makeSandboxFile(t, quick)
+  const ran = await callCommand(['demo', '--json'], { env: { PAYBELL_DATA_DIR: dataDir } })
+  assertDemo(ran)
+  assert.ok(ran.stderr.includes(`On the sandbox at ${quick.baseUrl}`))
 })
 
-test('the README points at the first hour, and npx paybell is the bin of the workspace', async (t) => {
+test('the README points at the first hour, and npx paybell is the bin of the workspace', async () => {
   const manifest = JSON.parse(
     await readFile(new URL('../../cli/package.json', import.meta.url), 'utf8'),
   )
   assert.deepEqual(manifest.bin, { paybell: 'paybell.js' })
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   assert.ok(readme.includes('(docs/first-hour.md)'))
-  const { stdout, code } = await runCommand(t, ['--version'], { env })
+  const { stdout, code } = await run('--version')
   assert.equal(code, 0)
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
 })

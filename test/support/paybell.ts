@@ -147,9 +147,13 @@ export interface StoredDelivery {
   lastStatus: number | null
 }
 
-/** Every delivery there is, pending or final, oldest first. */
-export async function readDeliveries(pool: Pool): Promise<readonly StoredDelivery[]> {
-  const { rows } = await pool.query<StoredDelivery>(`
+/** Every delivery there is, or is of one endpoint, pending or final, oldest first. */
+export async function readDeliveries(
+  pool: Pool,
+  endpointId: string | null = null,
+): Promise<readonly StoredDelivery[]> {
+  const { rows } = await pool.query<StoredDelivery>(
+    `
     select id, event_id as "eventId", endpoint_id as "endpointId", payment_id as "paymentId", sequence,
       state, attempts, deadline_at as "deadlineAt", next_attempt_at as "nextAttemptAt",
       last_outcome as "lastOutcome", last_status as "lastStatus"
@@ -159,7 +163,10 @@ export async function readDeliveries(pool: Pool): Promise<readonly StoredDeliver
       union all
       select id, event_id, endpoint_id, payment_id, sequence, state, attempts, deadline_at,
         null, last_outcome, last_status, created_at from final_deliveries) as d
-    order by created_at, payment_id, sequence`)
+    where $1::uuid is null or endpoint_id = $1
+    order by created_at, payment_id, sequence`,
+    [endpointId],
+  )
   return rows
 }
 
