@@ -67,7 +67,7 @@ async function startNameServer(t: TestContext) {
 
 test('names go to the name server as they are: no search domain, no hosts file, no cache', async (t) => {
   const server = await startNameServer(t)
-  const source = new Resolver({ timeout: 1_000, tries: 1 })
+  const source = new Resolver({ timeout: 60_000, tries: 1 })
   source.setServers([server.address])
   const resolve = createResolver(source)
   for (const name of ['a.example', 'a.example', 'localhost']) {
