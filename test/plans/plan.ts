@@ -72,8 +72,14 @@ export async function readCatalog(db: Db): Promise<Catalog> {
      join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
      where c.relkind = 'i'`,
   )
-  const indexes = await db.query<{ name: string; first: string | null; is_partial: boolean }>(
-    `select c.relname as name, a.attname as first, i.indpred is not null as is_partial
+  const indexes = await db.query<{
+    name: string
+    first: string | null
+    is_partial: boolean | null
+  }>(
+    `select c.relname as name, a.attname as first,
+       -- All that were not deleted are not few.
+       pg_get_expr(i.indpred, i.indrelid) <> '(deleted_at IS NULL)' as is_partial
      from pg_index i join pg_class c on c.oid = i.indexrelid
      left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
      where c.relnamespace = 'paybell'::regnamespace`,

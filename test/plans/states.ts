@@ -7,6 +7,7 @@ import { callHotPath } from './calls-hot.ts'
 import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
 import { findPlannedEachTime } from './kept-plans.ts'
+import { measureReads, type RowsRead } from './measured.ts'
 import { NEEDED, withoutTricks } from './needed.ts'
 import { type PlanNode, readCatalog, toPlan } from './plan.ts'
 import { Recorder, type Statement } from './recorder.ts'
@@ -94,6 +95,8 @@ export interface Explained extends Statement {
   isHot: boolean
   parameterTypes: readonly string[]
   plans: readonly StatePlan[]
+  /** What it read of a full database; null where it was not run. */
+  read: RowsRead | null
 }
 
 /** The function that sends a statement, without what tells its variants apart. */
@@ -132,6 +135,11 @@ export async function explainStore(
   await gatherStatistics(full.pool)
   await looker.look(full, 'full, analyzed')
   const plannedEachTime = await looker.findPlannedEachTime(full)
+  if (!options.isHotOnly) {
+    const run = await copyWorld(full, options)
+    await looker.measure(run)
+    await run.drop()
+  }
   await emptyWorld(full.pool)
   await looker.look(full, 'empty, analyzed when full')
   await gatherStatisticsOfEmpty(full.pool)
@@ -175,6 +183,7 @@ class Looker {
       ...statement,
       parameterTypes: [],
       plans: [],
+      read: null,
     }))
   }
 
@@ -208,6 +217,12 @@ class Looker {
     } finally {
       client.release(true)
     }
+  }
+
+  async measure({ pool }: TestDatabase): Promise<void> {
+    const client = await pool.connect()
+    for (const statement of this.explained) statement.read = await measureReads(client, statement)
+    client.release(true)
   }
 
   async findPlannedEachTime({ pool }: TestDatabase): Promise<readonly string[]> {
