@@ -1,6 +1,7 @@
 // `npm run sbom [folder]`: what is inside each package that we publish, as CycloneDX 1.6, one file each; in
 // packages/dist unless told otherwise. Made from package-lock.json alone: the same lock gives the same bytes,
-// whenever and wherever it is made, so anyone can compare.
+// whenever and wherever it is made, so anyone can compare. `npm sbom` draws a number, tells the hour, names the folder
+// it stands in, and does not know what is inside the pages of the console.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'

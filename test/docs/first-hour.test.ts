@@ -4,13 +4,12 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitOf } from '../support/busy-machine.ts'
 import { callCommand } from '../support/called-command.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
+import { freePort } from '../support/free-port.ts'
 import { makeSandboxFile, startPaybell } from '../support/paybell.ts'
 
 const PAGE = new URL('../../docs/first-hour.md', import.meta.url)
@@ -219,12 +218,4 @@ function withBlocks(page: string, blocks: readonly Block[], printed: readonly st
     text = text.slice(0, start) + printed[index] + text.slice(end)
   }
   return text
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -5,10 +5,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { limitOf } from '../support/busy-machine.ts'
+import { freePort } from '../support/free-port.ts'
 import { makeDataDir, startSandbox } from '../support/sandbox.ts'
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
@@ -64,15 +63,6 @@ test('README: the walk leads to a signed callback that verifies', async (t) => {
   })
   assert.equal(((await answer.json()) as { totalElements: number }).totalElements, 1)
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function startShell(t: TestContext, env: Record<string, string>) {
   // A process group of its own, so that after a failure a receiver ends with its shell.

@@ -19,6 +19,7 @@ import { signForTest, type TestCallback } from '../../sdk/src/sign-for-test.ts'
 import type { CheckReport } from '../../server/core/checking/receiver-check.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import { callCommand } from '../support/called-command.ts'
+import { freePort } from '../support/free-port.ts'
 import { languagesOfThisSize } from '../support/recipes.ts'
 
 const PAGE = readFileSync(new URL('../../docs/receivers.md', import.meta.url), 'utf8')
@@ -189,15 +190,6 @@ async function startCgi(script: string, env: NodeJS.ProcessEnv): Promise<Running
       await once(server, 'close')
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function post(url: string, callback: Partial<TestCallback>, headers = {}): Promise<number> {

@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -14,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { retryPolicy } from '../../server/core/delivery/backoff.ts'
 import { shardOf } from '../../server/core/delivery/endpoint.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
+import { freePort } from '../support/free-port.ts'
 import type { Owner } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -311,12 +311,4 @@ describe('paybell listen', { concurrency: true }, () => {
 
 function shardsOf(paybell: Paybell): readonly number[] {
   return (paybell.app.deps.engine as unknown as { shards: readonly number[] }).shards
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

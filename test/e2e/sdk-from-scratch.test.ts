@@ -14,6 +14,7 @@ import { promisify } from 'node:util'
 import { limitOf } from '../support/busy-machine.ts'
 import { COMPILED } from '../support/compile-cache.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { type FoundNode, otherNodes, THIS_NODE } from '../support/nodes.ts'
 import { installBuilt, installPacked } from '../support/packed-sdk.ts'
 import { makeSandboxFile, type Paybell, startPaybell } from '../support/paybell.ts'
@@ -166,16 +167,6 @@ if (sized(false, others.length === 0)) {
   test('on another Node', {
     skip: 'this machine has no Node from 20 on besides the pinned one',
   }, () => {})
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 test('example: a receiver on Fastify, which passes the test of receivers', async (t) => {

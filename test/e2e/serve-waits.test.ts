@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { startCommand } from '../support/command-line.ts'
 import { cloneDatabase, testServerUrl } from '../support/database.ts'
-import { freePort, startTcpProxy } from '../support/database-proxy.ts'
+import { startTcpProxy } from '../support/database-proxy.ts'
+import { freePort } from '../support/free-port.ts'
 import { onServer } from '../support/test-server.ts'
 
 /** Nothing listens there. */

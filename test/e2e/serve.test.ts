@@ -2,10 +2,10 @@
 // database. A process that does not serve must not hold a shard.
 
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { SERVED_OPERATOR_KEY, startServe, untilServed } from '../support/served.ts'
@@ -24,14 +24,6 @@ async function untilEnded<T>(ended: Promise<T>): Promise<T> {
     end = one
   })
   return until('the process has ended', () => end, 60_000)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : assert.fail()
 }
 
 describe('serve', { concurrency: 2 }, () => {
