@@ -205,7 +205,6 @@ site.test(
     await go(`/payments?clientId=${shop.clientId}`)
     await page.getByRole('link', { name: 'LANES-2' }).waitFor()
     await checkAccessibility()
-    await shoot('payments')
     await checkNarrow(page)
     await page.getByLabel('State').selectOption('CANCELLED')
     await page.getByRole('link', { name: 'LANES-1' }).waitFor({ state: 'detached' })
@@ -255,7 +254,6 @@ site.test(
     await page.getByText(/failing since/).waitFor()
     await page.getByRole('table', { name: 'Latest deliveries' }).getByText('PENDING').waitFor()
     await page.evaluate('scrollTo(0, 0)')
-    await shoot('endpoint')
     await page.getByRole('navigation').getByRole('link', { name: 'Endpoints' }).click()
     await page.getByLabel('Health').selectOption('true')
     await page

@@ -142,7 +142,7 @@ site.test(
   'a client sees its own, and the address of a page for others leads nowhere',
   { as: 'client' },
   async (visit) => {
-    const { page, go, checkAccessibility, shoot } = visit
+    const { page, go, checkAccessibility } = visit
     await go('/')
     await page.getByText(/of your .* not accepted yet/).waitFor()
     await page
@@ -151,7 +151,6 @@ site.test(
       .waitFor()
     await page.getByRole('table', { name: 'Latest deliveries' }).waitFor()
     await checkAccessibility()
-    await shoot('overview-client')
     await go('/settings')
     await page.getByRole('heading', { name: 'Not found' }).waitFor()
   },
@@ -227,7 +226,7 @@ site.test(
 )
 
 site.test('settings are shown, secrets are not', { as: 'operator' }, async (visit) => {
-  const { page, go, checkAccessibility, shoot } = visit
+  const { page, go, checkAccessibility } = visit
   await go('/settings')
   await page.getByText('PAYBELL_RETENTION_DAYS').waitFor()
   assert.ok(!(await page.content()).includes(paybell.operatorKey))
@@ -235,7 +234,6 @@ site.test('settings are shown, secrets are not', { as: 'operator' }, async (visi
   await page.getByText('PAYBELL_ORDER_PATIENCE').waitFor({ state: 'detached' })
   await page.getByLabel('Find').fill('')
   await checkAccessibility()
-  await shoot('settings')
 })
 
 site.test('the guides are for everyone', {}, async ({ page, checkAccessibility }) => {
