@@ -2,7 +2,6 @@
 // choose their own.
 
 import type { LeasePolicy } from '../core/delivery/lease.ts'
-import { RECORDER_LIMITS } from './attempts/recorder.ts'
 import type { EngineOptions } from './engine.ts'
 import { CHANGE_WATCH_LIMITS } from './owing/change-watch.ts'
 import { DUE_READER_LIMITS, type DueReaderLimits } from './owing/due-reader.ts'
@@ -42,7 +41,6 @@ export function engineOptions(settings: EngineSettings): EngineOptions {
       keepMsMax: 30_000,
     },
     payloads: { cacheBytesMax: 64 * MIB, fileBytesMax: 64 * MIB },
-    recorder: RECORDER_LIMITS,
     dueReader: spans.dueReader ?? DUE_READER_LIMITS,
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: spans.pollEveryMs ?? 1_000,

@@ -11,7 +11,6 @@ import type { HandedOff } from '../core/delivery/queued-delivery.ts'
 import type { HealthDelta } from '../store/endpoints/endpoint-health.ts'
 import type { LaneKey } from '../store/owed/parked.ts'
 import type { ChangedEndpoint } from '../store/owed/sending-endpoints.ts'
-import { RECORDER_LIMITS } from './attempts/recorder.ts'
 import { Engine } from './engine.ts'
 import { CHANGE_WATCH_LIMITS } from './owing/change-watch.ts'
 import { DUE_READER_LIMITS } from './owing/due-reader.ts'
@@ -142,7 +141,6 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       keepMsMax: 30_000,
     },
     payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
-    recorder: RECORDER_LIMITS,
     dueReader: DUE_READER_LIMITS,
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: 1_000,

@@ -11,7 +11,7 @@ import type { LaneKey } from '../store/owed/parked.ts'
 import type { WakeUp } from '../store/owed/wake-ups.ts'
 import { HealthCounter } from './attempts/health-counter.ts'
 import { HealthWriter } from './attempts/health-writer.ts'
-import { Recorder, type RecorderLimits } from './attempts/recorder.ts'
+import { Recorder } from './attempts/recorder.ts'
 import { Sender } from './attempts/sender.ts'
 import { EndpointCache } from './caches/endpoint-cache.ts'
 import { Payloads } from './caches/payloads.ts'
@@ -40,7 +40,6 @@ export interface EngineOptions {
   leases: LeasePolicy
   lanes: Omit<LanesOptions, 'policies' | 'endpoints'>
   payloads: { cacheBytesMax: number; fileBytesMax: number }
-  recorder: RecorderLimits
   dueReader: DueReaderLimits
   changes: ChangeWatchLimits
   pollEveryMs: number
@@ -110,7 +109,7 @@ export class Engine {
       renew: () => this.#renew(),
       nextSilentAtMs: () => this.#shards.nextSilentAtMs,
     })
-    this.#recorder = new Recorder(environment, options.recorder, this.#shards)
+    this.#recorder = new Recorder(environment, this.#shards)
     this.#reader = new DueReader(environment, this.#lanes, this.#endpoints, options.dueReader)
     this.#payloads = new Payloads(environment.store, options.payloads)
     const health = new HealthCounter()

@@ -11,13 +11,14 @@ import {
 import { BoundedMap } from '../core/plain/bounded-map.ts'
 import { readKeyId, TOKEN_ALGORITHM } from '../core/proofs/token.ts'
 import type { CellAddress } from './route-config.ts'
-import { type CellLimits, RoutedCell, readAnswer } from './routed-cell.ts'
+import { RoutedCell, readAnswer } from './routed-cell.ts'
 
 export interface KnownCellsOptions {
   cells: readonly CellAddress[]
   /** An operator's key that may read the directory. */
   key: string
-  limits: CellLimits
+  /** Of each cell, under way at once. */
+  requestsMax?: number | undefined
   log: { warn(line: object, message: string): void; info(line: object, message: string): void }
   refreshEveryMs?: number
 }
@@ -51,7 +52,7 @@ export class KnownCells {
 
   constructor(options: KnownCellsOptions) {
     this.#options = options
-    this.all = options.cells.map((cell) => new RoutedCell(cell, options.limits))
+    this.all = options.cells.map((cell) => new RoutedCell(cell, options.requestsMax))
     this.#directory = this.#build()
   }
 

@@ -17,14 +17,14 @@ import { isPlainPath } from './plain-path.ts'
 import { PublicGuides } from './public-guides.ts'
 import type { RouteConfig } from './route-config.ts'
 import { RouteMetrics } from './route-metrics.ts'
-import { CELL_LIMITS, type CellLimits } from './routed-cell.ts'
 import { Router } from './router.ts'
 import { WaitingBodies } from './waiting-bodies.ts'
 
 export interface RouteOptions {
   config: RouteConfig
   log: Logger
-  limits?: Partial<CellLimits>
+  /** Of each cell, under way at once. */
+  requestsMax?: number
   refreshEveryMs?: number
 }
 
@@ -64,7 +64,7 @@ export class Route {
     this.#cells = new KnownCells({
       cells: config.cells,
       key: config.key,
-      limits: { ...CELL_LIMITS, ...options.limits },
+      requestsMax: options.requestsMax,
       log,
       ...(refreshEveryMs === undefined ? {} : { refreshEveryMs }),
     })

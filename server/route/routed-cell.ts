@@ -7,23 +7,13 @@ import { ServiceError } from '../core/plain/errors.ts'
 import { FairShares } from './fair-shares.ts'
 import type { CellAddress } from './route-config.ts'
 
-export interface CellLimits {
-  /** Requests under way, shared among callers; further ones are turned away at once. */
-  requestsMax: number
-  connectMs: number
-  /** Until the answer begins, once the body is sent. */
-  answerMs: number
-  /** Between two parts of an answer. */
-  silenceMs: number
-}
-
-export const CELL_LIMITS: CellLimits = {
-  requestsMax: 1_000,
-  connectMs: 2_000,
-  // The longest answer of a cell is that of a batch of 64 MiB.
-  answerMs: 120_000,
-  silenceMs: 60_000,
-}
+/** Requests under way, shared among callers; further ones are turned away at once. */
+const REQUESTS_MAX = 1_000
+const CONNECT_MS = 2_000
+/** Until the answer begins, once the body is sent: the longest is that of a batch of 64 MiB. */
+const ANSWER_MS = 120_000
+/** Between two parts of an answer. */
+const SILENCE_MS = 60_000
 
 /** Which address of the cell: one with an operator port has two. */
 export type CellSide = 'public' | 'operator'
@@ -97,12 +87,13 @@ export class RoutedCell {
   readonly #slots: FairShares
   #isAway = false
 
-  constructor({ cell, address, operatorAddress }: CellAddress, limits: CellLimits) {
+  constructor({ cell, address, operatorAddress }: CellAddress, requestsMax = REQUESTS_MAX) {
     this.cell = cell
     this.address = operatorAddress
-    this.#slots = new FairShares(limits.requestsMax)
-    this.#public = new Side(address, limits)
-    this.#operator = operatorAddress === address ? this.#public : new Side(operatorAddress, limits)
+    this.#slots = new FairShares(requestsMax)
+    this.#public = new Side(address, requestsMax)
+    this.#operator =
+      operatorAddress === address ? this.#public : new Side(operatorAddress, requestsMax)
   }
 
   /** Whether the operator's side is at an address of its own. */
@@ -157,15 +148,15 @@ class Side {
   readonly #prefix: string
   readonly #pool: Pool
 
-  constructor(address: string, limits: CellLimits) {
+  constructor(address: string, requestsMax: number) {
     const { origin, pathname } = new URL(address)
     this.#prefix = pathname.replace(/\/+$/, '')
     this.#pool = new Pool(origin, {
       // One more for the route itself, which asks one thing at a time.
-      connections: limits.requestsMax + 1,
-      connect: { timeout: limits.connectMs },
-      headersTimeout: limits.answerMs,
-      bodyTimeout: limits.silenceMs,
+      connections: requestsMax + 1,
+      connect: { timeout: CONNECT_MS },
+      headersTimeout: ANSWER_MS,
+      bodyTimeout: SILENCE_MS,
       allowH2: false,
     })
   }

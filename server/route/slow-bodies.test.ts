@@ -18,7 +18,7 @@ async function startBoth(t: TestContext) {
   })
   const cell = await startFakeCell(t, () => ({ status: 200, body: { access_token: 'x' } }))
   const config = routeConfig({ 0: cell.baseUrl }, 'key')
-  const route = await startRoute(t, config, { limits: { requestsMax: CELL_REQUESTS_MAX } })
+  const route = await startRoute(t, config, { requestsMax: CELL_REQUESTS_MAX })
   const { hostname, port } = new URL(route.baseUrl)
   /** Connections whose request begins with this, and does not go on. */
   const hold = async (count: number, text: string): Promise<readonly Socket[]> => {

@@ -392,7 +392,7 @@ describe('a cell that is away', () => {
 
   test('more requests than a cell may have under way are turned away', async () => {
     const config = routeConfig({ 0: first.baseUrl, 7: seventh.baseUrl }, operatorKey)
-    const narrow = await startRoute(t, config, { limits: { requestsMax: 0 } })
+    const narrow = await startRoute(t, config, { requestsMax: 0 })
     const answer = await fetch(`${narrow.baseUrl}/v1/webhooks`, { headers: await zero.headers() })
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'])
     // A cell that is busy is not away: the route's own questions for its entry do not count.

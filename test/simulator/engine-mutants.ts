@@ -359,7 +359,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/attempts/recorder.ts',
-        'await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))',
+        'await this.#pause(Math.min(RETRY_MS * tries, 2_000))',
         'for (const entry of left) this.#finish(entry, true)\n        return',
       ),
     ],

@@ -60,7 +60,6 @@ export function drawOptions(
     },
     lanes,
     payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },
-    recorder: subject.RECORDER_LIMITS,
     // Few endpoints here, but looked after as if they were many.
     changes: isCramped
       ? { ...changes, pageMax: 1, rereadMax: 1, noticedMax: 3, oneByOneMax: 0 }

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 export interface Subject {
   Engine: typeof import('../../server/delivery/engine.ts').Engine
   Shards: typeof import('../../server/delivery/leases/shards.ts').Shards
-  RECORDER_LIMITS: typeof import('../../server/delivery/attempts/recorder.ts').RECORDER_LIMITS
   DUE_READER_LIMITS: typeof import('../../server/delivery/owing/due-reader.ts').DUE_READER_LIMITS
   CHANGE_WATCH_LIMITS: typeof import('../../server/delivery/owing/change-watch.ts').CHANGE_WATCH_LIMITS
   DatabaseClock: typeof import('../../server/store/connection/database-clock.ts').DatabaseClock
@@ -26,7 +25,6 @@ export interface Subject {
 const FILES: Readonly<Record<keyof Subject, string>> = {
   Engine: 'delivery/engine.ts',
   Shards: 'delivery/leases/shards.ts',
-  RECORDER_LIMITS: 'delivery/attempts/recorder.ts',
   DUE_READER_LIMITS: 'delivery/owing/due-reader.ts',
   CHANGE_WATCH_LIMITS: 'delivery/owing/change-watch.ts',
   DatabaseClock: 'store/connection/database-clock.ts',

@@ -21,37 +21,28 @@ export interface RecorderLeases {
   refused(lease: ShardEpoch): void
 }
 
-export interface RecorderLimits {
-  batchMax: number
-  flushesMax: number
-  /** Above this many unrecorded outcomes, nothing new is sent. */
-  unrecordedMax: number
-  retryMs: number
-}
-
-export const RECORDER_LIMITS: RecorderLimits = {
-  batchMax: 1_000,
-  flushesMax: 2,
-  unrecordedMax: 5_000,
-  retryMs: 200,
-}
+const BATCH_MAX = 1_000
+const FLUSHES_MAX = 2
+/** Above this many unrecorded outcomes, nothing new is sent. */
+const UNRECORDED_MAX = 5_000
+const RETRY_MS = 200
 
 export class Recorder {
   readonly #environment: EngineEnvironment
-  readonly #limits: RecorderLimits
   readonly #leases: RecorderLeases
+  readonly #batchMax: number
   #queue: Recording[] = []
   #flushes = 0
   #count = 0
 
-  constructor(environment: EngineEnvironment, limits: RecorderLimits, leases: RecorderLeases) {
+  constructor(environment: EngineEnvironment, leases: RecorderLeases, batchMax = BATCH_MAX) {
     this.#environment = environment
-    this.#limits = limits
     this.#leases = leases
+    this.#batchMax = batchMax
   }
 
   get hasRoom(): boolean {
-    return this.#count < this.#limits.unrecordedMax
+    return this.#count < UNRECORDED_MAX
   }
 
   record(recording: Recording): void {
@@ -61,10 +52,10 @@ export class Recorder {
   }
 
   #flush(): void {
-    if (this.#flushes >= this.#limits.flushesMax || this.#queue.length === 0) return
+    if (this.#flushes >= FLUSHES_MAX || this.#queue.length === 0) return
     // A second flush only when a whole batch is waiting: half-empty ones would cost an fsync each.
-    if (this.#flushes > 0 && this.#queue.length < this.#limits.batchMax) return
-    const batch = this.#queue.slice(0, this.#limits.batchMax)
+    if (this.#flushes > 0 && this.#queue.length < this.#batchMax) return
+    const batch = this.#queue.slice(0, this.#batchMax)
     this.#queue = this.#queue.slice(batch.length)
     this.#flushes++
     void this.#write(batch).then(() => {
@@ -89,7 +80,7 @@ export class Recorder {
           { tries, outcomes: left.length, error: String(error) },
           'outcomes.not-recorded',
         )
-        await this.#pause(Math.min(this.#limits.retryMs * tries, 2_000))
+        await this.#pause(Math.min(RETRY_MS * tries, 2_000))
         continue
       }
       // The shard has to be lost before its strands settle: they would read what they owe, and send it again.

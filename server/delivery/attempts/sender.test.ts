@@ -16,7 +16,7 @@ import { Payloads } from '../caches/payloads.ts'
 import { Lanes } from '../lanes/lanes.ts'
 import type { AttemptReport } from '../seams/environment.ts'
 import { HealthCounter } from './health-counter.ts'
-import { RECORDER_LIMITS, Recorder } from './recorder.ts'
+import { Recorder } from './recorder.ts'
 import { Sender } from './sender.ts'
 
 const SECRETS = {
@@ -108,7 +108,7 @@ function startSender(options: {
         beginByMs: () => BEGIN_BY_MS,
         toHeld: () => [],
       } as never,
-      recorder: new Recorder(environment, RECORDER_LIMITS, {
+      recorder: new Recorder(environment, {
         isHeld: () => true,
         refused() {},
       }),

@@ -10,7 +10,6 @@ import { circuitPolicy } from '../../core/delivery/circuit.ts'
 import { DEFAULT_SETTINGS } from '../../core/delivery/endpoint-settings.ts'
 import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../../core/delivery/lease.ts'
 import type { Recorded } from '../../store/owed/outcomes.ts'
-import { RECORDER_LIMITS } from '../attempts/recorder.ts'
 import { Engine } from '../engine.ts'
 import { CHANGE_WATCH_LIMITS } from '../owing/change-watch.ts'
 import { DUE_READER_LIMITS } from '../owing/due-reader.ts'
@@ -111,7 +110,6 @@ async function engineWithOneDue() {
       keepMsMax: 30_000,
     },
     payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
-    recorder: RECORDER_LIMITS,
     dueReader: DUE_READER_LIMITS,
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: 1_000,
