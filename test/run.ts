@@ -64,8 +64,9 @@ async function setUp(): Promise<void> {
   cleanUps.push(await makeScratch())
   await Promise.all([
     openServer(),
-    names.includes('waiting') && openBrowser(),
-    names.some((name) => name === 'waiting' || name === 'slow') && openCluster(),
+    ...(names.some((name) => name === 'waiting' || name === 'slow')
+      ? [openBrowser(), openCluster()]
+      : []),
   ])
 }
 

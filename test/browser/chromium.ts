@@ -9,7 +9,9 @@ import { type Browser, type BrowserServer, chromium } from 'playwright-core'
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/paybell-chromium/', import.meta.url))
 const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const START_MS_MAX = 30_000
+
+/** A browser that is slow to start is none that cannot run, for which tests are skipped. */
+const START_MS_MAX = 120_000
 
 /** Root has no sandbox to put a browser into; small containers have little shared memory. */
 const ARGS = [

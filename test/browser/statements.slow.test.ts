@@ -8,9 +8,9 @@ import { addClient, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
-import { openSite } from './support.ts'
+import { HOURS_APART, openSite } from './support.ts'
 
-const site = await openSite({ after })
+const site = await openSite({ after }, HOURS_APART)
 const { paybell } = site
 
 /** A client with one delivered event and one that was given up; its receiver is fixed since. */

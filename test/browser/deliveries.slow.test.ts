@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
-import { createOperatorKey } from '../../server/operations/access/create-operator-key.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -250,45 +249,6 @@ site.test(
 )
 
 site.test(
-  'a pending delivery counts down to its next attempt, is cancelled, and all its times are in one zone',
-  { as: 'operator', width: 380, zone: 'Asia/Kolkata' },
-  async ({ page, go, checkAccessibility }) => {
-    const { receiver, caller } = await addShop('Counting')
-    receiver.answer = 204
-    const { id } = await deliveryOf(await pay(caller), 'PENDING')
-    await receiver.hasSeen(({ received }) => received.length >= 3)
-    await go(`/deliveries/${id}`)
-    await page.getByText('204 is not 200: retried').first().waitFor()
-    await page.locator('figure .next-text').waitFor()
-    await checkAccessibility()
-    const width = await page.evaluate('document.documentElement.scrollWidth')
-    assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
-    await page.getByRole('button', { name: 'Cancel…' }).click()
-    await page.getByRole('button', { name: 'Cancel the delivery' }).click()
-    await page.getByText(/^Cancelled by the operator/).waitFor()
-
-    const isIn = async (timeZone: string) => {
-      const shown = await page.evaluate<[at: string, text: string][]>(
-        `[...document.querySelectorAll('.explanation time, table time')]
-           .map(({ dateTime, textContent }) => [dateTime, textContent])`,
-      )
-      const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone })
-      return (
-        shown.length > 3 && shown.every(([at, text]) => text.includes(clock.format(new Date(at))))
-      )
-    }
-    assert.ok(await isIn('Asia/Kolkata'))
-    await page.getByRole('button', { name: 'Menu' }).click()
-    await page.getByText('Times are in Asia/').waitFor()
-    await page.getByRole('button', { name: 'UTC' }).click()
-    await until('all times are in UTC', () => isIn('UTC'))
-    await page.reload()
-    await page.getByText(/^Cancelled by the operator/).waitFor()
-    assert.ok(await isIn('UTC'), 'the browser keeps the choice')
-  },
-)
-
-site.test(
   'a client sees its own deliveries, asks the signature doctor, and sees no other client’s',
   { allowedErrors: [/404/] },
   async ({ page, go, signIn, checkAccessibility }) => {
@@ -364,16 +324,3 @@ site.test(
     await page.getByText('No delivery matches this filter').waitFor()
   },
 )
-
-site.test('a viewer looks and changes nothing', {}, async ({ page, go, signIn }) => {
-  const { key } = await createOperatorKey(paybell.app.deps, { name: 'looking', role: 'viewer' })
-  const { caller } = await addShop('Looked at')
-  const { id } = await deliveryOf(await pay(caller), 'DELIVERED')
-  await signIn({ operatorKey: key })
-  await go('/deliveries')
-  await rows(page).first().waitFor()
-  assert.equal(await page.getByRole('button', { name: /all that match/ }).count(), 0)
-  await go(`/deliveries/${id}`)
-  await page.getByRole('button', { name: 'Copy as curl' }).waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Replay', exact: true }).count(), 0)
-})

@@ -1,6 +1,5 @@
-// Retry now in the browser, from each place that has the button, and what a delivery waits for until then.
-// A delay of hours stands between an attempt and the next one, and the receivers are fixed: what arrives
-// was hurried by a click.
+// What waits in the browser, and retry now, from each place that has the button. Hours stand between an attempt and the
+// next one, and the receivers are fixed: what arrives was hurried by a click, and what is looked at stays as it is.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -9,9 +8,9 @@ import { addClient, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
-import { openSite } from './support.ts'
+import { checkNarrow, HOURS_APART, openSite } from './support.ts'
 
-const site = await openSite({ after })
+const site = await openSite({ after }, HOURS_APART)
 const { paybell } = site
 
 interface Item {
@@ -20,37 +19,36 @@ interface Item {
   endpointId: string
 }
 
-/** As after twenty attempts: in the table, and in memory. */
-async function moveHoursAway(endpointId: string): Promise<void> {
-  const { rows } = await paybell.pool.query<{ client_key: number; shard: number }>(
-    `update pending_deliveries
-     set next_attempt_at = now() + interval '6 hours', attempts = 20, run_attempts = 20
-     where endpoint_id = $1 returning client_key, shard`,
-    [endpointId],
-  )
-  const { client_key, shard } = rows[0] ?? assert.fail()
-  paybell.app.deps.engine.endpointChanged(client_key, endpointId, shard)
+async function pay(caller: Caller): Promise<void> {
+  const id = randomUUID()
+  const body = sampleBody({ id, version: undefined, document: undefined })
+  assert.ok((await caller.putPayment(id, body)).ok)
+}
+
+/** A client whose webhook is at a receiver of this very sandbox. */
+async function addDemoShop(name: string, receiver: string) {
+  const caller = new Caller(await addClient(paybell, name))
+  const url = `${paybell.baseUrl}/sandbox/receiver/${receiver}`
+  assert.equal((await caller.register(url, 'a-shared-key')).status, 200)
+  const list = await caller.get('/v1/webhooks/list')
+  const { content } = (await list.json()) as { content: { id: string }[] }
+  return { caller, endpointId: content[0]?.id ?? assert.fail() }
 }
 
 /** A client whose only endpoint has refused `count` payments; its receiver is fixed since. */
-async function addFixedShop(name: string, count = 1) {
+async function addFixedShop(name: string, count = 1, refusal = 500) {
   const facts = await addClient(paybell, name)
   const receiver = await startReceiver({ after })
   const caller = new Caller(facts)
   assert.equal((await caller.register(receiver.url(), 'a-shared-key')).status, 200)
-  receiver.answer = 500
-  for (let left = count; left > 0; left -= 1) {
-    const id = randomUUID()
-    const body = sampleBody({ id, version: undefined, document: undefined })
-    assert.ok((await caller.putPayment(id, body)).ok)
-  }
+  receiver.answer = refusal
+  for (let left = count; left > 0; left -= 1) await pay(caller)
   const deliveries = await until(`${count} refused attempts`, async () => {
     const answer = await caller.get('/v1/deliveries?state=PENDING')
     const { items } = (await answer.json()) as { items: Item[] }
     return items.length === count && items.every(({ attempts }) => attempts > 0) ? items : undefined
   })
   const { id, endpointId } = deliveries[0] ?? assert.fail()
-  await moveHoursAway(endpointId)
   receiver.answer = 200
   return { ...facts, receiver, caller, id, endpointId }
 }
@@ -66,7 +64,7 @@ site.test(
     await checkAccessibility()
     await first.click()
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
-    await page.getByText('Delivered: the endpoint answered 200 to attempt 21').waitFor()
+    await page.getByText('Delivered: the endpoint answered 200 to attempt 2').waitFor()
     await page.getByRole('button', { name: 'Replay', exact: true }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0)
   },
@@ -93,32 +91,20 @@ site.test(
   },
 )
 
-site.test('a client retries its own delivery', {}, async ({ page, go, signIn }) => {
-  const { clientId, clientSecret, receiver, id } = await addFixedShop('Retried by its client')
-  await signIn({ clientId, clientSecret })
-  await go(`/deliveries/${id}`)
-  await page.getByRole('button', { name: 'Retry now' }).click()
-  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
-  await page.getByText('Delivered: your endpoint answered 200 to attempt 21').waitFor()
+site.test('everything that is pending for an endpoint goes at once', {}, async (visit) => {
+  const { page, go, signIn, checkAccessibility } = visit
+  const shop = await addFixedShop('Two at once', 2)
+  await signIn({ clientId: shop.clientId, clientSecret: shop.clientSecret })
+  await go(`/endpoints/${shop.endpointId}`)
+  const first = page.locator('.page-head').getByRole('button').first()
+  await first.and(page.getByText('Retry now')).waitFor()
+  await checkAccessibility()
+  await first.click()
+  await page.getByText('2 deliveries are sent now').waitFor()
+  await shop.receiver.hasSeen(({ accepted }) => accepted.length === 2)
+  // With nothing left to retry the button goes.
+  await first.and(page.getByText('Pause')).waitFor()
 })
-
-for (const as of ['operator', 'client'] as const) {
-  site.test(`everything that is pending for an endpoint goes at once: ${as}`, {}, async (visit) => {
-    const { page, go, signIn, checkAccessibility } = visit
-    const shop = await addFixedShop(`Two for the ${as}`, 2)
-    const { clientId, clientSecret } = shop
-    await signIn(as === 'operator' ? as : { clientId, clientSecret })
-    await go(`/endpoints/${shop.endpointId}`)
-    const first = page.locator('.page-head').getByRole('button').first()
-    await first.and(page.getByText('Retry now')).waitFor()
-    await checkAccessibility()
-    await first.click()
-    await page.getByText('2 deliveries are sent now').waitFor()
-    await shop.receiver.hasSeen(({ accepted }) => accepted.length === 2)
-    // With nothing left to retry the button goes.
-    await first.and(page.getByText('Pause')).waitFor()
-  })
-}
 
 site.test(
   'all pending deliveries that match a filter are retried, after a number and a question',
@@ -213,5 +199,87 @@ site.test(
     await go('/')
     const troubled = page.getByRole('table', { name: 'Failing endpoints' })
     await troubled.getByText(/^in 6 h/).waitFor()
+  },
+)
+
+site.test(
+  'a pending delivery counts down to its next attempt, is cancelled, and all its times are in one zone',
+  { as: 'operator', width: 380, zone: 'Asia/Kolkata' },
+  async ({ page, go, checkAccessibility }) => {
+    const { id } = await addFixedShop('Counting', 1, 204)
+    await go(`/deliveries/${id}`)
+    await page.getByText('204 is not 200: retry scheduled').waitFor()
+    await page.locator('figure .next-text', { hasText: /in \d h/ }).waitFor()
+    await checkAccessibility()
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await page.getByRole('button', { name: 'Cancel the delivery' }).click()
+    await page.getByText(/^Cancelled by the operator/).waitFor()
+
+    const isIn = async (timeZone: string) => {
+      const shown = await page.evaluate<[at: string, text: string][]>(
+        `[...document.querySelectorAll('.explanation time, table time')]
+           .map(({ dateTime, textContent }) => [dateTime, textContent])`,
+      )
+      const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone })
+      return (
+        shown.length > 1 && shown.every(([at, text]) => text.includes(clock.format(new Date(at))))
+      )
+    }
+    await until('all times are in Kolkata', () => isIn('Asia/Kolkata'))
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByText('Times are in Asia/').waitFor()
+    await page.getByRole('button', { name: 'UTC' }).click()
+    await until('all times are in UTC', () => isIn('UTC'))
+    await page.reload()
+    await page.getByText(/^Cancelled by the operator/).waitFor()
+    await until('they still are: the browser keeps the choice', () => isIn('UTC'))
+  },
+)
+
+site.test(
+  'an endpoint that is broken shows it, and is healthy again once it is fixed and retried',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility, shoot }) => {
+    const { caller, endpointId } = await addDemoShop('Fragile', 'fragile')
+    const button = (name: string) => page.getByRole('button', { name })
+    await go(`/endpoints/${endpointId}`)
+    await button('Break').click()
+    await button('Fix').waitFor()
+    await pay(caller)
+    await page.getByText(/failing since/).waitFor()
+    await page.getByRole('table', { name: 'Latest deliveries' }).getByText('PENDING').waitFor()
+    await page.evaluate('scrollTo(0, 0)')
+    await page.getByRole('navigation').getByRole('link', { name: 'Endpoints' }).click()
+    await page.getByLabel('Health').selectOption('true')
+    await page
+      .getByRole('row', { name: /receiver\/fragile/ })
+      .getByText('failing')
+      .waitFor()
+    await page.getByRole('link', { name: /receiver\/fragile/ }).click()
+    await button('Fix').click()
+    await button('Break').waitFor()
+    await button('Retry now').click()
+    await page.getByRole('table', { name: 'Latest deliveries' }).getByText('DELIVERED').waitFor()
+    await page.getByRole('region', { name: 'Health' }).getByText('healthy').waitFor()
+    await checkAccessibility()
+    await checkNarrow(page)
+    const series = page.getByRole('region', { name: 'Attempts by the hour' })
+    await series.getByRole('img', { name: /^Attempts per hour: / }).waitFor()
+    await series.getByRole('img', { name: /^Latency of attempts: / }).waitFor()
+    await series.getByText('As a table').first().click()
+    const hours = series.locator('.chart-rows').first().locator('tbody tr')
+    assert.equal(await hours.count(), 24)
+    await series.getByRole('button', { name: '7 days' }).click()
+    await until('each hour of a week', async () => (await hours.count()) === 168)
+    await go('/endpoints')
+    await page
+      .getByRole('row', { name: /receiver\/fragile/ })
+      .getByText('healthy')
+      .waitFor()
+    await checkAccessibility()
+    await shoot('endpoints')
+    await checkNarrow(page)
   },
 )

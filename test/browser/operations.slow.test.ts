@@ -11,7 +11,7 @@ import { addClient, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
-import { openSite } from './support.ts'
+import { checkNarrow, openSite } from './support.ts'
 
 const KEY = 'a-shared-key-of-the-tests'
 const EXACT = '9007199254740993.10'
@@ -53,17 +53,6 @@ async function pay(caller: Caller, states: readonly string[], externalId = 'ORDE
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
-
-/** Nothing is wider than a small screen; charts follow its width a frame later. */
-async function checkNarrow(page: Page): Promise<void> {
-  await page.setViewportSize({ width: 380, height: 800 })
-  await until(`${page.url()} is not too wide for 380 px`, () =>
-    page.evaluate<boolean>(
-      'document.documentElement.scrollWidth === document.documentElement.clientWidth',
-    ),
-  )
-  await page.setViewportSize({ width: 1280, height: 860 })
-}
 
 site.test(
   'a client is onboarded, its secret is shown once, and it can be rotated and disabled',
@@ -222,9 +211,11 @@ site.test(
       return texts.length === 4 && texts.every((text) => text.includes('DELIVERED'))
     })
     const ill = page.getByRole('region', { name: `Deliveries to ${second.url()}` })
-    const stops = await ill.getByRole('listitem').allInnerTexts()
-    assert.ok(stops.every((text) => text.includes('PENDING')))
-    assert.match(stops[0] ?? '', /answered 503/)
+    await until('the other lane is not', async () => {
+      const stops = await ill.getByRole('listitem').allInnerTexts()
+      const [first = ''] = stops
+      return stops.every((text) => text.includes('PENDING')) && first.includes('answered 503')
+    })
     assert.match(page.url(), new RegExp(id))
     await checkAccessibility()
     await shoot('payment')
@@ -239,49 +230,6 @@ site.test(
       (await states.first().innerText()).includes('event 1'),
     )
     assert.equal(await states.count(), 2)
-  },
-)
-
-site.test(
-  'an endpoint that is broken shows it, and is healthy again once it is fixed',
-  { as: 'operator' },
-  async ({ page, go, checkAccessibility, shoot }) => {
-    const shop = await addShop('Fragile', 'fragile')
-    await go(`/endpoints/${shop.endpointId}`)
-    await button(page, 'Break').click()
-    await button(page, 'Fix').waitFor()
-    await pay(shop.caller, ['DUE'])
-    await page.getByText(/failing since/).waitFor()
-    await page.getByRole('table', { name: 'Latest deliveries' }).getByText('PENDING').waitFor()
-    await page.evaluate('scrollTo(0, 0)')
-    await page.getByRole('navigation').getByRole('link', { name: 'Endpoints' }).click()
-    await page.getByLabel('Health').selectOption('true')
-    await page
-      .getByRole('row', { name: /receiver\/fragile/ })
-      .getByText('failing')
-      .waitFor()
-    await page.getByRole('link', { name: /receiver\/fragile/ }).click()
-    await button(page, 'Fix').click()
-    await page.getByRole('table', { name: 'Latest deliveries' }).getByText('DELIVERED').waitFor()
-    await page.getByRole('region', { name: 'Health' }).getByText('healthy').waitFor()
-    await checkAccessibility()
-    await checkNarrow(page)
-    const series = page.getByRole('region', { name: 'Attempts by the hour' })
-    await series.getByRole('img', { name: /^Attempts per hour: / }).waitFor()
-    await series.getByRole('img', { name: /^Latency of attempts: / }).waitFor()
-    await series.getByText('As a table').first().click()
-    const hours = series.locator('.chart-rows').first().locator('tbody tr')
-    assert.equal(await hours.count(), 24)
-    await series.getByRole('button', { name: '7 days' }).click()
-    await until('each hour of a week', async () => (await hours.count()) === 168)
-    await go('/endpoints')
-    await page
-      .getByRole('row', { name: /receiver\/fragile/ })
-      .getByText('healthy')
-      .waitFor()
-    await checkAccessibility()
-    await shoot('endpoints')
-    await checkNarrow(page)
   },
 )
 
@@ -334,7 +282,7 @@ site.test(
     await page.getByText(/It answered 204/).waitFor()
     receiver.answer = 200
     await button(page, 'Run the receiver check').click()
-    await page.getByText(/\d+ of \d+ checks failed/).waitFor({ timeout: 20_000 })
+    await page.getByText(/\d+ of \d+ checks failed/).waitFor()
     await checkAccessibility()
 
     await button(page, 'Change').click()
@@ -454,9 +402,6 @@ site.test(
     await page.getByText('Signed in as onlooker').waitFor()
     await page.getByRole('table', { name: 'Latest deliveries' }).waitFor()
     assert.equal(await button(page, /Pause|Break|Preview/).count(), 0)
-    await go('/clients')
-    await page.getByRole('table', { name: 'Clients' }).waitFor()
-    assert.equal(await button(page, 'Onboard a client').count(), 0)
     await go('/playground')
     await page.getByText('Making payments needs a key with the role admin').waitFor()
     await go('/keys')
