@@ -10,7 +10,7 @@ import { request as requestOverTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Agent, fetch as fetchOver } from 'undici'
-import { limitOf } from '../support/busy-machine.ts'
+import { limitOf, PATIENCE_MS } from '../support/busy-machine.ts'
 import { type FrontProxy, type ProxyName, startFrontProxy } from '../support/front-proxy.ts'
 import { type Paybell, startPaybell } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -73,7 +73,7 @@ function tryProxy(name: ProxyName): void {
       headers: { ...(await json()), 'content-length': bytes },
     })
     request.on('error', () => {}).end(Buffer.alloc(bytes, ' '))
-    const signal = AbortSignal.timeout(limitOf(20_000))
+    const signal = AbortSignal.timeout(limitOf(PATIENCE_MS))
     const [answer] = (await once(request, 'response', { signal })) as [IncomingMessage]
     request.destroy()
     return answer.statusCode

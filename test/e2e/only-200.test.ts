@@ -89,13 +89,13 @@ describe('only 200 is success', { concurrency: true }, () => {
     receiver.answer = ({ headers }) => (headers['x-paybell-attempt'] === '1' ? 'hang' : 200)
     await paybell.caller.register(receiver.url(), 'key')
     await put(paybell, randomUUID())
-    await receiver.hasSeen(({ accepted }) => accepted.length === 1, 25_000)
+    await receiver.hasSeen(({ accepted }) => accepted.length === 1)
     await untilAllAre(paybell.pool, ['DELIVERED'])
     const { rows } = await paybell.pool.query(
       'select outcome, duration_ms from attempts where attempt = 1',
     )
     assert.equal(rows[0]?.outcome, 'timeout')
     const { duration_ms: tookMs } = rows[0]
-    assert.ok(tookMs >= 15_000 && tookMs < limitOf(16_000), `${tookMs}`)
+    assert.ok(tookMs >= 15_000 && tookMs < limitOf(20_000), `${tookMs}`)
   })
 })

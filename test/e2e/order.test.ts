@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import { retryPolicy } from '../../server/core/delivery/backoff.ts'
-import { limitOf } from '../support/busy-machine.ts'
 import {
   type Paybell,
   type PaybellOptions,
@@ -34,11 +33,11 @@ function assertNeverBackwards(receiver: Receiver): void {
   assert.deepEqual(seen, seen.toSorted(), 'the receiver never sees the payment go back')
 }
 
-/** Retries after 100, 200 and then 400 ms; an attempt has 400 ms. */
+/** Retries after 100, 200 and then 400 ms; an attempt has a second and a half. */
 const FAST: PaybellOptions['spans'] = {
   retry: { ...retryPolicy(), baseMs: 100, capMs: 400, jitter: 0 },
   patienceMs: 300,
-  attempt: { deadlineMs: 400, connectTimeoutMs: 300 },
+  attempt: { deadlineMs: 1_500, connectTimeoutMs: 1_500 },
 }
 
 // They mostly wait: side by side they take as long as the longest.
@@ -100,7 +99,7 @@ describe('order', { concurrency: true }, () => {
     await update(paybell, id, '2')
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
     const tookMs = Date.now() - startedAt
-    assert.ok(tookMs >= 1_800 && tookMs < limitOf(5_000), `${tookMs}`)
+    assert.ok(tookMs >= 1_800, `${tookMs}`)
     const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
     assert.deepEqual(
       deliveries.map(({ sequence, state }) => [sequence, state]),
@@ -118,7 +117,7 @@ describe('order', { concurrency: true }, () => {
   test('an endpoint that asked for the latest gets what was in flight and then the newest, and is told why', async (t) => {
     const receiver = await startReceiver(t)
     // The held attempt must not run out of time while the next updates are written, however busy the machine.
-    const attempt = { deadlineMs: 15_000, connectTimeoutMs: 300 }
+    const attempt = { deadlineMs: 15_000, connectTimeoutMs: 5_000 }
     const paybell = await startPaybell(t, { spans: { ...FAST, attempt } })
     const held: ServerResponse[] = []
     receiver.answer = ({ headers }, response) => {
@@ -188,7 +187,7 @@ describe('order', { concurrency: true }, () => {
   })
 
   for (const [how, loseAnswer] of [
-    ['comes too late', (response: ServerResponse) => setTimeout(() => response.end(), 1_000)],
+    ['comes too late', (response: ServerResponse) => setTimeout(() => response.end(), 2_500)],
     ['is lost', (response: ServerResponse) => response.socket?.resetAndDestroy()],
   ] as const) {
     test(`regression: an update goes ahead, is processed, and its 200 ${how}: no older one follows it`, async (t) => {
@@ -207,7 +206,7 @@ describe('order', { concurrency: true }, () => {
       // By then the first has been due for long.
       const timesSent = (sequence: number) =>
         receiver.sequences(receiver.received).filter((other) => other === sequence).length
-      await receiver.hasSeen(() => timesSent(2) >= 4)
+      await receiver.hasSeen(() => timesSent(2) >= 3)
       const [first] = await readDeliveries(paybell.pool)
       const answer = await paybell.caller.get(`/v1/deliveries/${first?.id}`)
       const { explanation } = (await answer.json()) as { explanation: string }
@@ -233,7 +232,7 @@ describe('order', { concurrency: true }, () => {
     const id = randomUUID()
     await update(paybell, id, '1')
     await update(paybell, id, '2')
-    await receiver.hasSeen(({ accepted }) => accepted.length === 1, 3_000)
+    await receiver.hasSeen(({ accepted }) => accepted.length === 1)
     await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
     assert.deepEqual(receiver.sequences(receiver.received), [1, 2])
   })

@@ -103,7 +103,10 @@ test('what commits is one event, owed to every endpoint, the paused one too, and
   assert.equal(answer.payment.id, id)
   const mine = () => receiver.received.filter((it) => it.body.includes(id))
   await receiver.hasSeen(() => mine().length === 1)
-  assert.ok(performance.now() - committedAt < limitOf(1_500), 'it took longer than a second')
+  assert.ok(
+    performance.now() - committedAt < limitOf(20_000),
+    'only the sweep, once a minute, found it',
+  )
   assert.deepEqual(
     (await eventsOf(id)).map(({ kind }) => kind),
     ['payment.created'],
