@@ -81,9 +81,7 @@ export class Sender {
     let body: Body | null = null
     try {
       const epoch = shards.epochOf(delivery.shard)
-      // Nearly always all is at hand: what is known is not awaited, and the request leaves at once.
-      const known = endpoints.get(clientKey, endpointId)
-      const endpoint = known instanceof Promise ? await known : known
+      const endpoint = await endpoints.get(clientKey, endpointId)
       if (epoch === undefined || endpoint === null || !endpoint.isActive) {
         return await this.#settleInactive(flight)
       }
@@ -93,18 +91,14 @@ export class Sender {
       const isAhead =
         !delivery.isReplay && goesAhead(strand.owed, delivery, strand.deliver ?? 'every')
       if (isAhead && !(await this.#beginRun(flight))) return
-      const kept = delivery.documentMode
+      body = await (delivery.documentMode
         ? this.#bodyWithoutFile(delivery)
-        : payloads.bodyOf(clientKey, eventId)
-      body = kept instanceof Promise ? await kept : kept
+        : payloads.bodyOf(clientKey, eventId))
       const atMs = clock.nowMs()
-      const made = this.#sign(delivery, endpoint, body, atMs)
-      const ours = made instanceof Promise ? await made : made
-      const hasWaited =
-        isAhead || known instanceof Promise || kept instanceof Promise || made instanceof Promise
+      const ours = await this.#sign(delivery, endpoint, body, atMs)
       // Reading took time: ask again, just before the first byte, whether the shard is still ours and this the latest.
       const isOver = strand.isGone || flight.isOvertaken
-      if (hasWaited && (isOver || !shards.maySend(delivery.shard))) {
+      if (isOver || !shards.maySend(delivery.shard)) {
         return lanes.callOff(flight, delivery, clock.nowMs())
       }
       // A process can be frozen while it signs, too: the client compares this with the clock when it begins.
