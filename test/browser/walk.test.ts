@@ -120,22 +120,35 @@ site.test(
   { allowedErrors: [/401 .*\/console\/session/, CUT_OFF_STREAM] },
   async (visit) => {
     const { t, page, go, checkAccessibility } = visit
+    /** Who is not signed in would wait for each page in vain. */
+    const passes = async (name: string, work: () => Promise<void>) => {
+      let hasPassed = false
+      await t.test(name, async () => {
+        await work()
+        hasPassed = true
+      })
+      return hasPassed
+    }
     const signIn = () => page.getByRole('button', { name: 'Sign in' }).click()
     const signOut = async () => {
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByLabel('Operator key').waitFor()
     }
 
-    await t.test('a wrong key is refused in words, the right one signs in', async () => {
-      await go('/')
-      await page.getByLabel('Operator key').fill('x'.repeat(40))
-      await signIn()
-      await page.getByRole('alert').getByText('No operator has this key').waitFor()
-      await checkAccessibility()
-      await page.getByLabel('Operator key').fill(paybell.operatorKey)
-      await signIn()
-      await page.getByText('Signed in as operator').waitFor()
-    })
+    const isIn = await passes(
+      'a wrong key is refused in words, the right one signs in',
+      async () => {
+        await go('/')
+        await page.getByLabel('Operator key').fill('x'.repeat(40))
+        await signIn()
+        await page.getByRole('alert').getByText('No operator has this key').waitFor()
+        await checkAccessibility()
+        await page.getByLabel('Operator key').fill(paybell.operatorKey)
+        await signIn()
+        await page.getByText('Signed in as operator').waitFor()
+      },
+    )
+    if (!isIn) return
     await walk(visit, 'operator')
     await t.test('a session that was ended stays so', async () => {
       await signOut()
@@ -143,7 +156,7 @@ site.test(
       await page.getByLabel('Operator key').waitFor()
     })
 
-    await t.test('a client signs in, and its navigation has nothing for operators', async () => {
+    const isClientIn = await passes('a client signs in and gets its own navigation', async () => {
       await page.getByRole('button', { name: 'Client', exact: true }).click()
       await page.getByLabel('Client id').fill(paybell.clientId)
       await page.getByLabel('Client secret').fill(paybell.clientSecret)
@@ -152,6 +165,7 @@ site.test(
       const pages = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
       assert.equal(pages.length, 4)
     })
+    if (!isClientIn) return
     await walk(visit, 'client')
     await signOut()
 
