@@ -11,8 +11,8 @@ import { type BuildOptions, build } from 'esbuild'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'packages/dist'))
 
-/** What the files under server/ look for two folders above themselves stays two folders above. */
-const CODE = 'dist/esm'
+/** What the files under server/ look for three folders above themselves stays three folders above. */
+const CODE = 'dist/esm/code'
 
 interface Manifest {
   version: string

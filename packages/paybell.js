@@ -21,5 +21,5 @@ if (major < OLDEST) {
     const args = [process.execPath, ...FLAGS, ...process.argv.slice(1)]
     process.execve(process.execPath, args, process.env)
   }
-  import('./esm/main.js')
+  import('./esm/code/main.js')
 }
