@@ -16,7 +16,7 @@ import { WorkerProcess } from './worker-process.ts'
 
 /** How long no test may end before its process is ended. */
 const TEST_MS_MAX = 300_000
-const SLOW_TEST_MS_MAX = 1_800_000
+const SLOW_TEST_MS_MAX = 3_600_000
 
 /** More files than this do not fail because the machine was slow for a moment. */
 const SECOND_TRIES_MAX = 12

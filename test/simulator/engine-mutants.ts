@@ -177,7 +177,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     ],
   },
   {
-    name: 'older update sent after a newer 200',
+    // No receiver sees a payment go backwards by it, since what goes ahead is written down before it is sent.
+    name: 'patience is over, and the elder goes all the same',
     patches: [
       patch(
         'core/delivery/strand.ts',
@@ -185,6 +186,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         'return hasNext && mayBeOvertaken && (owed[front]?.nextAttemptAtMs ?? 0) > nowMs ? front + 1 : front',
       ),
     ],
+    test: 'server/core/delivery/strand.test.ts',
   },
   {
     name: 'older update sent while a newer one waits',
