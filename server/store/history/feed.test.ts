@@ -335,8 +335,7 @@ for (const [what, days] of [
     const client = await storeClient(pool)
     await ensurePartitions(pool, new Date(Date.now() - 7 * DAY_MS))
     assert.deepEqual(await watchClosedDays(pool, new Date()), [])
-    await save(pool, event(client))
-    await untilFeedIs(pool, client, await idsOf(pool, client))
+    await untilFeedIs(pool, client, await save(pool, event(client)))
     const [seen] = (await feedOf(pool, client)) as [FeedEvent]
     const late = await save(pool, datedBack(client, days), datedBack(client, days))
     const next = await save(pool, event(client))
