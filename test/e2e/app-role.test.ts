@@ -9,6 +9,7 @@ import { DAY_MS } from '../../server/core/delivery/backoff.ts'
 import { uuidAt } from '../../server/core/plain/uuid.ts'
 import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
 import { createPool } from '../../server/store/connection/db.ts'
+import { watchClosedDays } from '../../server/store/removal/closed-days.ts'
 import { dropOldHistory } from '../../server/store/removal/retention.ts'
 import { grantToAppRole } from '../../server/store/schema/app-role.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
@@ -57,11 +58,25 @@ test('the service works under a role that can add to the audit and never change 
   // Partitions are made ahead and dropped by the service: also those that the owner made.
   const { left, moved } = await ensurePartitions(pool, ahead)
   assert.deepEqual([left, moved.map(({ rows }) => rows)], [[], [1]])
+  // It watches days that are over, and notes one that gets an event all the same.
+  assert.deepEqual(await watchClosedDays(pool, new Date(Date.now() + 2 * DAY_MS)), [])
+  const late = randomUUID()
+  assert.equal(
+    (await paybell.caller.putPayment(late, sampleBody({ id: late }))).status,
+    201,
+    'an event in a day that is over',
+  )
+  assert.equal((await pool.query('select from late_days')).rowCount, 1)
   const dropped = await dropOldHistory(pool, new Date(Date.now() + 300 * DAY_MS), 1)
   assert.ok(dropped.partitions.length > 20, `${dropped.partitions.length} were dropped`)
 
-  const rows = () => pool.query(`select actor, action, object from audit where actor <> 'early'`)
-  const expected = [{ actor: 'operator', action: 'payment.put', object: `payment:${id}` }]
+  const rows = () =>
+    pool.query(`select actor, action, object from audit where actor <> 'early' order by id`)
+  const expected = [id, late].map((one) => ({
+    actor: 'operator',
+    action: 'payment.put',
+    object: `payment:${one}`,
+  }))
   assert.deepEqual((await rows()).rows, expected)
   const partition = `audit_${new Date().toISOString().slice(0, 7).replace('-', '_')}_01`
   for (const statement of [
