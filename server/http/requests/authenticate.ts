@@ -19,6 +19,12 @@ import { headerValues } from '../basics/header-values.ts'
 import { setRateLimitFields } from '../basics/rate-limit-fields.ts'
 import { whenClosed } from '../sockets/when-closed.ts'
 import { readConsoleSession } from './console-cookie.ts'
+import {
+  refusedHeader,
+  refusedOfClients,
+  refusedOfOperators,
+  refusedSession,
+} from './refused-token.ts'
 
 const ASKED_AGAIN_MS = 2_000
 
@@ -29,7 +35,6 @@ export function authenticateClient(
 ): onRequestAsyncHookHandler {
   return async (request, reply) => {
     const caller = await findCaller(verifier, request)
-    if (caller === null) throw invalidToken()
     request.caller = caller
     const waitSeconds = requests.takeOrWait(caller.clientId)
     setRateLimitFields(reply, requests, caller.clientId)
@@ -46,7 +51,6 @@ export function authenticateClient(
 export function authenticateOperator(keys: OperatorKeys): onRequestAsyncHookHandler {
   return async (request, reply) => {
     const operator = await findOperator(keys, request)
-    if (operator === null) throw invalidToken()
     const { config } = request.routeOptions
     // A route without a role fails the build of the server (operator-roles.ts).
     if (config.role === undefined || !isAllowed(operator.role, config.role)) {
@@ -61,34 +65,44 @@ export function authenticateOperator(keys: OperatorKeys): onRequestAsyncHookHand
 }
 
 /** An endless answer must not outlive its credential: it is checked again at intervals. */
-function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator | null>): void {
+function cutOffWhenRefused(reply: FastifyReply, ask: () => Promise<Operator>): void {
   const askAgain = async () => {
-    // A database that is away is no refusal.
-    const answer = await ask().catch((error) =>
-      error instanceof ServiceError && error.code === 'invalid-token' ? null : undefined,
-    )
-    if (answer === null) reply.raw.destroy()
+    try {
+      await ask()
+    } catch (error) {
+      // A database that is away is no refusal.
+      if (error instanceof ServiceError && error.code === 'invalid-token') reply.raw.destroy()
+    }
   }
   const checks = new RecurringTask(setUnheldTimer, () => ASKED_AGAIN_MS, askAgain)
   checks.start()
   whenClosed(reply.raw, () => void checks.stop())
 }
 
-async function findCaller(
-  verifier: TokenVerifier,
-  request: FastifyRequest,
-): Promise<Caller | null> {
+async function findCaller(verifier: TokenVerifier, request: FastifyRequest): Promise<Caller> {
   const given = headerValues(request, 'authorization')
   const session = given.length > 0 ? undefined : await findSession(request)
-  if (session === undefined) return verifier.verify(readBearer(given))
-  return session.kind === 'client' ? session.caller : null
+  if (session !== undefined) {
+    if (session.kind === 'client') return session.caller
+    throw refusedSession(session.kind)
+  }
+  const token = readBearer(given)
+  const { caller, expiredAtMs } = await verifier.verify(token)
+  if (caller === null) throw refusedOfClients(token, expiredAtMs)
+  return caller
 }
 
-async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promise<Operator | null> {
+async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promise<Operator> {
   const given = headerValues(request, 'authorization')
   const session = given.length > 0 ? undefined : await findSession(request)
-  if (session === undefined) return keys.verify(readBearer(given))
-  return session.kind === 'operator' ? session.operator : null
+  if (session !== undefined) {
+    if (session.kind === 'operator') return session.operator
+    throw refusedSession(session.kind)
+  }
+  const key = readBearer(given)
+  const operator = await keys.verify(key)
+  if (operator === null) throw refusedOfOperators(key)
+  return operator
 }
 
 /** Only for a request without an Authorization header, which would take precedence. */
@@ -146,12 +160,8 @@ function readBearer([header, ...others]: readonly string[]): string {
   }
   // Node silently keeps the first of two headers: a request with two is refused.
   const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1]
-  if (token === undefined) throw invalidToken()
+  if (token === undefined) throw refusedHeader()
   return token
-}
-
-function invalidToken(): ServiceError {
-  return new ServiceError('invalid-token', 'The token is malformed, forged, expired or refused.')
 }
 
 function invalidAccount(): ServiceError {

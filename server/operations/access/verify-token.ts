@@ -3,7 +3,7 @@
 // remembered, not its client's status, which is asked for each time.
 
 import { hash } from 'node:crypto'
-import { jwtVerify } from 'jose'
+import { errors, jwtVerify } from 'jose'
 import { Remembered } from '../../core/plain/remembered.ts'
 import {
   readClaims,
@@ -27,6 +27,13 @@ export interface Caller {
   clientId: string
 }
 
+/** Who sent the token. A token that is not taken says when it expired, if that is the only reason. */
+export type VerifiedToken =
+  | { caller: Caller; expiredAtMs: null }
+  | { caller: null; expiredAtMs: number | null }
+
+const REFUSED: VerifiedToken = { caller: null, expiredAtMs: null }
+
 export class TokenVerifier {
   readonly #deps: Pick<Deps, 'clock' | 'config'>
   readonly #keyring: Keyring
@@ -46,19 +53,20 @@ export class TokenVerifier {
     this.#directory = parts.directory
   }
 
-  /** Null for a token that is malformed, forged or expired, and for one of a disabled client. */
-  async verify(token: string): Promise<Caller | null> {
+  /** No caller for a token that is malformed, forged or expired, and for one of a disabled client. */
+  async verify(token: string): Promise<VerifiedToken> {
     // Do not spend time on the digest of a token that is too long.
-    if (token.length > TOKEN_BYTES_MAX) return null
+    if (token.length > TOKEN_BYTES_MAX) return REFUSED
     const digest = digestOf(token)
     const claims = await this.#verified.get(digest, () => this.#check(token))
-    if (claims === null) return null
+    if (claims === null) return REFUSED
     if (this.#deps.clock.nowMs() >= claims.expiresAtMs) {
       this.#verified.forget(digest)
-      return null
+      return { caller: null, expiredAtMs: claims.expiresAtMs }
     }
     const client = await this.#directory.findActive(claims.clientId)
-    return client && { clientKey: client.clientKey, clientId: client.id }
+    if (client === null) return REFUSED
+    return { caller: { clientKey: client.clientKey, clientId: client.id }, expiredAtMs: null }
   }
 
   async #check(token: string): Promise<TokenClaims | null> {
@@ -74,11 +82,13 @@ export class TokenVerifier {
         typ: TOKEN_TYPE,
         audience: party.audience,
         currentDate: new Date(nowMs),
-        // Tolerance for the beginning only: readClaims allows none at the end.
+        // Tolerance for the beginning only: `verify` allows none at the end.
         clockTolerance: TOKEN_LEEWAY_SECONDS,
       })
       return readClaims(payload, party, nowMs)
-    } catch {
+    } catch (error) {
+      // The signature and all else hold: jose looks at the end last.
+      if (error instanceof errors.JWTExpired) return readClaims(error.payload, party, nowMs)
       return null
     }
   }

@@ -432,6 +432,47 @@ test('A6: a token that expired while it was remembered is refused', async (t) =>
   assertProblem(await listWith(server, token), 401, 'invalid-token')
 })
 
+const FORGED = 'The token is malformed, forged, expired or refused.'
+
+test('a 401 names what its caller can know: expired with the time, the wrong side, no token at all', async (t) => {
+  const server = await serveHttp(t, pool)
+  const { token, clientId, clientSecret } = await onboard(server)
+  const made = await server.app.inject({
+    method: 'POST',
+    url: '/operator/v1/keys',
+    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+    payload: { name: randomUUID(), role: 'viewer' },
+  })
+  const { key } = made.json()
+  const detailOf = async (credential: string, url = '/v1/webhooks') => {
+    const answer = await listWith(server, credential, url)
+    assertProblem(answer, 401, 'invalid-token')
+    assert.equal(answer.headers['www-authenticate'], 'Bearer error="invalid_token"')
+    assert.ok(!answer.body.includes(credential))
+    return answer.json().detail as string
+  }
+  assert.match(await detailOf(key), /^This is an operator key, .* POST \/auth\/token/)
+  assert.match(await detailOf('pbo_of-a-sandbox'), /^This is an operator key/)
+  assert.match(await detailOf(clientSecret), /^This is a client secret/)
+  // A key of any form: it is not compared with the operator's, or clients could guess at it.
+  assert.match(await detailOf(OPERATOR_KEY), /^This is not an access token.*\/operator\/v1/)
+  assert.equal(await detailOf(OPERATOR_KEY), await detailOf(clientId))
+  const side = '/operator/v1/clients'
+  assert.match(await detailOf(token, side), /^This is the access token of a client/)
+  assert.match(await detailOf(clientSecret, side), /^This is the secret of a client/)
+  assert.equal(await detailOf(`pbk_${'x'.repeat(43)}`, side), FORGED)
+  assert.equal(await detailOf('x'.repeat(40), side), FORGED)
+
+  const end = new Date((decodeJwt(token).exp as number) * 1_000).toISOString().replace('.000', '')
+  server.clock.advance(4_000)
+  const expired = `The token expired at ${end}. Get a new one from POST /auth/token.`
+  for (let at = 0; at < 2; at++) assert.equal(await detailOf(token), expired)
+  // Its signature is looked at first: a forged token that has expired says no more than any other.
+  const [header, payload, signature = ''] = token.split('.')
+  const other = signature.startsWith('A') ? 'B' : 'A'
+  assert.equal(await detailOf(`${header}.${payload}.${other}${signature.slice(1)}`), FORGED)
+})
+
 test('A5: altered, foreign and respelled tokens are 401', async () => {
   const { token, clientId } = await onboard(server)
   const [header = '', payload = '', signature = ''] = token.split('.')
@@ -468,6 +509,8 @@ test('A5: altered, foreign and respelled tokens are 401', async () => {
     assertProblem(answer, 401, 'invalid-token')
     assert.equal(answer.headers['www-authenticate'], 'Bearer error="invalid_token"')
     assert.ok(!answer.body.includes(bad))
+    // What has the form of a token gets one and the same text.
+    if (bad.split('.').length === 3) assert.equal(answer.json().detail, FORGED)
   }
   assert.equal((await listWith(server, token)).statusCode, 200)
 })

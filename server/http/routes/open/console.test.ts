@@ -91,9 +91,13 @@ test('a client’s session is good on the client’s side alone', async () => {
   assert.equal(session.clientId, clientId)
   assert.deepEqual(session.accounts, [{ id: client.accountId, name: 'Main' }])
   assert.equal((await get('/v1/webhooks', cookie)).statusCode, 200)
-  assertProblem(await get('/operator/v1/clients', cookie), 401, 'invalid-token')
+  const refused = await get('/operator/v1/clients', cookie)
+  assertProblem(refused, 401, 'invalid-token')
+  assert.match(refused.json().detail, /^You are signed in as a client/)
   const operator = await signIn({ operatorKey: OPERATOR_KEY })
-  assertProblem(await get('/v1/webhooks', operator), 401, 'invalid-token')
+  const refusedToo = await get('/v1/webhooks', operator)
+  assertProblem(refusedToo, 401, 'invalid-token')
+  assert.match(refusedToo.json().detail, /^You are signed in as an operator/)
 })
 
 test('the cookie is out of reach for scripts and other sites', async () => {
