@@ -1,7 +1,7 @@
 // What all programs of the command line have in common: how they fail, and where --json may stand.
 
 import { type Command, CommanderError } from 'commander'
-import { JSON_HELP } from './command.ts'
+import { JSON_HELP } from './basics/command.ts'
 
 /** Makes wrong usage throw instead of exit, so that it ends in one place, whichever command noticed it. */
 export function withManners(program: Command): Command {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { NODE_FLAGS } from '../../cli/node-flags.ts'
+import { NODE_FLAGS } from '../../cli/operator/node-flags.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/paybell.js', import.meta.url))
 

@@ -2,7 +2,7 @@
 // problem. An import that goes on cuts off the end of the file that it will report again.
 
 import { type FileHandle, open } from 'node:fs/promises'
-import { safe } from '../terminal.ts'
+import { safe } from '../basics/terminal.ts'
 import type { LineOutcome } from './send-round.ts'
 
 /** With a file that has all of them, the terminal shows so many. */

@@ -1,6 +1,6 @@
 // CSV as RFC 4180 has it: fields with commas, quotes and line breaks in quotes; blank lines are left out.
 
-import { UsageError } from '../run.ts'
+import { UsageError } from '../basics/run.ts'
 
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = []

@@ -14,7 +14,7 @@ import { characterCount } from '../../server/core/plain/text.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import { checkHmacHeaderName } from '../../server/core/signatures/hmac-header-name.ts'
 import { checkSharedKey } from '../../server/core/signatures/shared-key.ts'
-import { UsageError } from '../run.ts'
+import { UsageError } from '../basics/run.ts'
 import { parseCsv } from './csv.ts'
 
 /** The body of a registration, and whose it is. */

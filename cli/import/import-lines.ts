@@ -1,8 +1,8 @@
 // An import from beginning to end: it reads batches of lines ahead while one round is under way, and
 // writes its position down after every answer.
 
-import type { Api } from '../api.ts'
-import { UsageError } from '../run.ts'
+import type { Api } from '../basics/api.ts'
+import { UsageError } from '../basics/run.ts'
 import { BadLines } from './bad-lines.ts'
 import { type Batch, type BatchLimits, toBatches } from './batches.ts'
 import type { Input } from './input.ts'

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { UsageError } from '../run.ts'
+import { UsageError } from '../basics/run.ts'
 
 export interface ImportCounts {
   /** Lines that were sent, blank ones excepted. */

@@ -1,6 +1,6 @@
 // Progress of an import: one line that is overwritten on a terminal, a sentence now and then in a log.
 
-import { formatCount, formatSpan } from '../terminal.ts'
+import { formatCount, formatSpan } from '../basics/terminal.ts'
 
 export interface ProgressView {
   lines: number

@@ -3,11 +3,11 @@
 // the service asks for; nothing of a later round goes before.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { isPassing, isSettled, readAnswers } from '../../sdk/src/batch-answers.ts'
-import { PaybellError } from '../../sdk/src/errors.ts'
 import type { WrittenLine } from '../../sdk/src/internal/operator-types.ts'
-import type { Problem } from '../../sdk/src/types.ts'
-import { type Api, UnreachableError } from '../api.ts'
+import { isPassing, isSettled, readAnswers } from '../../sdk/src/operating/batch-answers.ts'
+import { PaybellError } from '../../sdk/src/plain/errors.ts'
+import type { Problem } from '../../sdk/src/wire/types.ts'
+import { type Api, UnreachableError } from '../basics/api.ts'
 import type { InputLine } from './lines.ts'
 
 export interface LineOutcome {

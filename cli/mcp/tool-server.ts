@@ -2,10 +2,10 @@
 
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { PaybellError } from '../../sdk/src/errors.ts'
-import { problemText } from '../problem-text.ts'
-import { paintFor } from '../terminal.ts'
-import { VERSION } from '../version.ts'
+import { PaybellError } from '../../sdk/src/plain/errors.ts'
+import { problemText } from '../basics/problem-text.ts'
+import { paintFor } from '../basics/terminal.ts'
+import { VERSION } from '../basics/version.ts'
 import { type Tool, type ToolCaller, toolsFor } from './tools.ts'
 
 /** An answer that is longer is cut: an assistant reads all of it, and pays for it. */

@@ -1,10 +1,10 @@
 // What an assistant may ask a service for, as tools: each a name, what it takes, and a call with the caller's own
 // rights. Writing ones are apart, because they are offered only when that is allowed.
 
-import { PaybellError } from '../../sdk/src/errors.ts'
-import type { Statement } from '../../sdk/src/types.ts'
-import type { Api } from '../api.ts'
-import { UsageError } from '../run.ts'
+import { PaybellError } from '../../sdk/src/plain/errors.ts'
+import type { Statement } from '../../sdk/src/wire/types.ts'
+import type { Api } from '../basics/api.ts'
+import { UsageError } from '../basics/run.ts'
 
 /** Who calls, and what it may see. */
 export interface ToolCaller {

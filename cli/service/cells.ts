@@ -23,7 +23,7 @@ import {
 } from '../../server/store/schema/cells.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
 import { Sealer } from '../../server/store/secrets/sealing.ts'
-import { formatCount, plural } from '../terminal.ts'
+import { formatCount, plural } from '../basics/terminal.ts'
 import { namingDatabase } from './database-failure.ts'
 import { keyringDepsOf } from './keyring-deps.ts'
 

@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino'
 import type { PaybellApp } from '../../server/app.ts'
-import type { StopSignals } from '../stop-signals.ts'
+import type { StopSignals } from '../basics/stop-signals.ts'
 
 export async function drain(
   app: Pick<PaybellApp, 'drain'>,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SETTINGS } from '../../server/config/config.ts'
-import { CALLER_SETTINGS } from '../settings.ts'
+import { CALLER_SETTINGS } from '../basics/settings.ts'
 import { findMisspelt } from './misspelt.ts'
 
 function nearestTo(name: string): string | null | undefined {

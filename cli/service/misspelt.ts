@@ -4,7 +4,7 @@
 import { SETTINGS } from '../../server/config/config.ts'
 import { ROUTE_SETTINGS } from '../../server/config/route-settings.ts'
 import type { Environment, Setting } from '../../server/core/plain/setting.ts'
-import { CALLER_SETTINGS } from '../settings.ts'
+import { CALLER_SETTINGS } from '../basics/settings.ts'
 
 export interface MisspeltSetting {
   name: string

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { pino } from 'pino'
 import { Route } from '../../server/route/route.ts'
 import { loadRouteConfig } from '../../server/route/route-config.ts'
-import { StopSignals } from '../stop-signals.ts'
+import { StopSignals } from '../basics/stop-signals.ts'
 import { drain } from './drain.ts'
 
 export async function route(): Promise<void> {

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SANDBOX_FILE, type SandboxFile } from '../sandbox-file.ts'
+import { SANDBOX_FILE, type SandboxFile } from '../basics/sandbox-file.ts'
 
 export interface SandboxKeys {
   masterKey: Buffer

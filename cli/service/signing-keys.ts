@@ -8,7 +8,7 @@ import {
   TOKEN_KEYS,
 } from '../../server/operations/access/keyring.ts'
 import { adoptWebhookKey, rotateWebhookKey } from '../../server/operations/access/webhook-keys.ts'
-import { UsageError } from '../run.ts'
+import { UsageError } from '../basics/run.ts'
 import { keyringDepsOf } from './keyring-deps.ts'
 import { onServiceDatabase } from './service-database.ts'
 

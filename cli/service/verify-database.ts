@@ -16,7 +16,7 @@ import {
 } from '../../server/operations/proofs/verify-audit.ts'
 import { createPool } from '../../server/store/connection/db.ts'
 import { Sealer } from '../../server/store/secrets/sealing.ts'
-import { UsageError } from '../run.ts'
+import { UsageError } from '../basics/run.ts'
 import { namingDatabase } from './database-failure.ts'
 
 /** Long portions of a large audit. */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isDatabaseAway } from '../../server/store/connection/db.ts'
 import { checkDatabase } from '../../server/store/schema/check-database.ts'
-import { plural } from '../terminal.ts'
+import { plural } from '../basics/terminal.ts'
 import { DatabaseFailure, remedyOf } from './database-failure.ts'
 import { reasonOf } from './reason.ts'
 

@@ -1,6 +1,6 @@
 // What a newcomer reads first: where things are, and calls to paste.
 
-import type { SandboxFile } from '../sandbox-file.ts'
+import type { SandboxFile } from '../basics/sandbox-file.ts'
 
 export interface Welcome extends SandboxFile {
   /** Signs the operator in at the console, once, within 10 minutes. */

@@ -7,8 +7,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import fastify from 'fastify'
 import { type NodeHandler, toExpressHandler, toFastifyPlugin, toNodeHandler } from './adapters.ts'
-import { createReceiver, type Receiver } from './receiver.ts'
-import { signForTest, type TestCallback } from './sign-for-test.ts'
+import { createReceiver, type Receiver } from './receiving/receiver.ts'
+import { signForTest, type TestCallback } from './receiving/sign-for-test.ts'
 
 const KEY = 'only-we-two-know-this'
 

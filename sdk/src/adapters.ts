@@ -1,8 +1,8 @@
 // The receiver as a handler for node:http, Express and Fastify. Their types are described by shape, so
 // that none of them is a dependency. All three need the raw body, before any parser has read it.
 
-import { isRawBytes, toBytes } from './hmac.ts'
-import type { Receiver } from './receiver.ts'
+import { isRawBytes, toBytes } from './plain/hmac.ts'
+import type { Receiver } from './receiving/receiver.ts'
 
 /** The part of node:http's IncomingMessage, and of Express's Request, that is needed. */
 export interface NodeRequest {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ const run = promisify(execFile)
 async function buildTests(t: TestContext): Promise<string[]> {
   const folder = await mkdtemp(join(ROOT, 'node_modules/.paybell-sdk-tests-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const names = readdirSync(HERE).filter((name) => /\.test\.ts$/.test(name))
+  const names = globSync('**/*.test.ts', { cwd: HERE })
   const entryPoints = names
     .filter((name) => !name.startsWith('package.'))
     .map((name) => join(HERE, name))
@@ -34,7 +34,7 @@ async function buildTests(t: TestContext): Promise<string[]> {
     external: ['fastify'],
     logLevel: 'error',
   })
-  return readdirSync(folder).map((name) => join(folder, name))
+  return globSync('**/*.mjs', { cwd: folder }).map((name) => join(folder, name))
 }
 
 const nodes = otherNodes()

@@ -12,7 +12,7 @@ import {
 } from 'node:crypto'
 import { request } from 'node:http'
 import { after, test } from 'node:test'
-import { type KeySet, verifyReceipt } from '../../sdk/src/signed.ts'
+import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { signJws } from '../../server/operations/access/sign-jws.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'

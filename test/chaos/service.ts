@@ -2,7 +2,7 @@
 // its parent where it listens and when its loop was held up, and ends with SIGTERM like `paybell serve`.
 
 import { pino } from 'pino'
-import { untilSignal } from '../../cli/run.ts'
+import { untilSignal } from '../../cli/basics/run.ts'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config/config.ts'
 import { type Suite, spansOf } from './settings.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toInputValue, toInstant } from '../../console/src/ui/instant.ts'
-import { chooseZone, isToday, toFieldTime, zoneName } from '../../console/src/ui/zone.ts'
+import { toInputValue, toInstant } from '../../console/src/ui/times/instant.ts'
+import { chooseZone, isToday, toFieldTime, zoneName } from '../../console/src/ui/times/zone.ts'
 
 const AT = '2026-11-15T23:30:05.000Z'
 

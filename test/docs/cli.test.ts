@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { CALLER_SETTINGS } from '../../cli/basics/settings.ts'
 import { createProgram } from '../../cli/program.ts'
-import { CALLER_SETTINGS } from '../../cli/settings.ts'
 
 const DOC = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
 

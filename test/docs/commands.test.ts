@@ -19,7 +19,7 @@ const MAIN = fileURLToPath(new URL('../../cli/paybell.js', import.meta.url))
 /** Blocks that are not run here, by how they begin. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'export DATABASE_URL=': 'production needs a database of its own: test/e2e/serve.test.ts',
-  'node --max-semi-space-size': 'cli/node-flags.test.ts compares it',
+  'node --max-semi-space-size': 'cli/operator/node-flags.test.ts compares it',
   'paybell payments erase': 'test/e2e/erasure.test.ts',
   'npm install @opentelemetry': 'needs the network; test/e2e/tracing.test.ts loads an SDK',
   'DATABASE_URL=postgres://paybell_owner': 'test/e2e/app-role.test.ts',

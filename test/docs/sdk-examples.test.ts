@@ -26,7 +26,7 @@ const ENTRIES = { '.': 'index', './adapters': 'adapters', './operator': 'operato
 /** The comment, the name that it describes, and the example in it. */
 const DESCRIBED = /^\/\*\*\n((?: \*.*\n)+) \*\/\nexport (?:async )?(?:function|class) (\w+)/gm
 
-const examples = globSync('*.ts', { cwd: SOURCES }).flatMap((file) => {
+const examples = globSync('**/*.ts', { cwd: SOURCES }).flatMap((file) => {
   const text = readFileSync(join(SOURCES, file), 'utf8')
   return [...text.matchAll(DESCRIBED)].flatMap(([, comment = '', name = '']) => {
     const block = /^ \* ```js\n(.*?)^ \* ```$/ms.exec(comment)?.[1]
@@ -43,7 +43,7 @@ const paybell = createClient({ baseUrl: 'https://paybell.example.com', clientId:
 const webhookId = '${WEBHOOK}'
 `
 
-const calls = globSync('*-calls.ts', { cwd: SOURCES }).flatMap((file) => {
+const calls = globSync('**/*-calls.ts', { cwd: SOURCES }).flatMap((file) => {
   const text = readFileSync(join(SOURCES, file), 'utf8')
   return [...text.matchAll(DESCRIBED_CALL)].flatMap(([, comment = '', name = '']) => {
     const block = /^ {5}\* ```js\n(.*?)^ {5}\* ```$/ms.exec(comment)?.[1]

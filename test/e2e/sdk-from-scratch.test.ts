@@ -6,7 +6,15 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -57,7 +65,7 @@ test('the package holds the built files, the examples and the licence, and nothi
   ])
   assert.deepEqual(readdirSync(join(dir, 'dist')).sort(), ['cjs', 'esm'])
   for (const [kind, extra] of Object.entries({ esm: [], cjs: ['package.json'] })) {
-    const files = readdirSync(join(dir, 'dist', kind))
+    const files = globSync('**/*.*', { cwd: join(dir, 'dist', kind) })
     for (const name of ['index', 'adapters', 'operator']) {
       assert.ok(files.includes(`${name}.js`) && files.includes(`${name}.d.ts`), `${kind} ${name}`)
     }

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { NODE_FLAGS } from '../../cli/node-flags.ts'
+import { NODE_FLAGS } from '../../cli/operator/node-flags.ts'
 import { limitOf, PATIENCE_MS } from './busy-machine.ts'
 import { COMPILED } from './compile-cache.ts'
 import type { Owner } from './owner.ts'

@@ -36,24 +36,24 @@ export function wireFiles(): Readonly<Record<string, string>> {
     return declareWords(name, type, shape.schema)
   })
   return {
-    'sdk/src/types.ts': [
+    'sdk/src/wire/types.ts': [
       CLIENT_HEAD,
       `import type { ${byHand.join(', ')} } from './payment-parts.ts'\n`,
       ...declare(CLIENT_SHAPES),
     ].join('\n'),
-    'sdk/src/operator-types.ts': [
+    'sdk/src/wire/operator-types.ts': [
       OPERATOR_HEAD,
       importOf(byHand, operator, './payment-parts.ts') + importOf(ofClient, operator, './types.ts'),
       operator,
     ].join('\n'),
     'sdk/src/internal/operator-types.ts': [
       CONSOLE_HEAD,
-      `${importOf(ofOperator, ofConsole, '../operator-types.ts')}\nexport type * from '../operator-types.ts'\n`,
+      `${importOf(ofOperator, ofConsole, '../wire/operator-types.ts')}\nexport type * from '../wire/operator-types.ts'\n`,
       ofConsole,
     ].join('\n'),
     'sdk/src/internal/words.ts': [
       WORDS_HEAD,
-      `import type { ${Object.values(WORDS).toSorted().join(', ')} } from '../types.ts'\n`,
+      `import type { ${Object.values(WORDS).toSorted().join(', ')} } from '../wire/types.ts'\n`,
       ...words,
     ].join('\n'),
   }

@@ -133,7 +133,7 @@ export interface Shape {
   base?: string
   /** Callers write it: what is optional may also be undefined. */
   isRequest?: true
-  /** Written in sdk/src/payment-parts.ts, because the SDK makes something better of it. */
+  /** Written in sdk/src/wire/payment-parts.ts, because the SDK makes something better of it. */
   isByHand?: true
 }
 

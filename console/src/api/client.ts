@@ -2,9 +2,9 @@
 // The header tells the service that the session's cookie may count; no form and no image of another site
 // can send it.
 
-import { createCaller, type RawDetails } from '../../../sdk/src/caller.ts'
-import { PaybellError } from '../../../sdk/src/errors.ts'
-import { type Answer, toJson } from '../../../sdk/src/transport.ts'
+import { createCaller, type RawDetails } from '../../../sdk/src/calling/caller.ts'
+import { type Answer, toJson } from '../../../sdk/src/calling/transport.ts'
+import { PaybellError } from '../../../sdk/src/plain/errors.ts'
 import { cellHeaders } from './cells.ts'
 import type { Problem } from './types.ts'
 

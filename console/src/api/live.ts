@@ -2,7 +2,7 @@
 // cookie needs. It reconnects by itself.
 
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { readServerSentEvents } from '../../../sdk/src/server-sent-events.ts'
+import { readServerSentEvents } from '../../../sdk/src/plain/server-sent-events.ts'
 import { useShowsAll } from './cells.ts'
 import { ApiProblem, openStream } from './client.ts'
 import type { AcceptedEvent, AttemptedEvent } from './types.ts'

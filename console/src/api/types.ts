@@ -2,7 +2,7 @@
 // serve a client and an operator: what only the operator gets is optional here.
 
 import type * as operator from '../../../sdk/src/internal/operator-types.ts'
-import type * as client from '../../../sdk/src/types.ts'
+import type * as client from '../../../sdk/src/wire/types.ts'
 
 export type {
   AcceptedEvent,
@@ -56,7 +56,7 @@ export type {
   StatementHour,
   TestResult,
   Webhook,
-} from '../../../sdk/src/types.ts'
+} from '../../../sdk/src/wire/types.ts'
 
 /** What both get, and what only the operator gets as optional members. */
 type EitherSees<OfClient, OfOperator extends OfClient> = OfClient &

@@ -2,7 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { chooseCell, useChosenCell } from '../api/cells.ts'
-import { Select } from '../ui/field.tsx'
+import { Select } from '../ui/forms/field.tsx'
 import { useCells } from './use-cells.ts'
 
 const ALL = 'all'

@@ -1,7 +1,7 @@
 // A filter by a client, an account or an endpoint, found by its name or address; an id can be pasted, too.
 
 import { useEffect, useState } from 'react'
-import { Combobox } from '../ui/combobox.tsx'
+import { Combobox } from '../ui/forms/combobox.tsx'
 import { type Source, useNameOf, useOptions } from './sources.ts'
 
 /** No question for every letter of a word. */

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react'
 import { useFilters } from '../router.ts'
-import { Field } from '../ui/field.tsx'
+import { Field } from '../ui/forms/field.tsx'
 
 const PAUSE_MS = 250
 

@@ -4,7 +4,7 @@
 import { useRead } from '../api/hooks.ts'
 import type { ClientItem, Endpoint, Page, SearchHit } from '../api/types.ts'
 import { toQuery } from '../router.ts'
-import type { Option } from '../ui/combobox.tsx'
+import type { Option } from '../ui/forms/combobox.tsx'
 
 export type Source = 'client' | 'account' | 'endpoint'
 

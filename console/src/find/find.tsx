@@ -1,8 +1,8 @@
 // The button in the navigation of every page, and the keys, that open the box which finds anything.
 
 import { useEffect, useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { Button } from '../ui/basics/button.tsx'
+import { Icon } from '../ui/basics/icon.tsx'
 import { FindDialog } from './find-dialog.tsx'
 import './find.css'
 

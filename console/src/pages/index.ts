@@ -2,7 +2,7 @@
 // through another one and is not in the navigation. Pages are loaded when they are first opened.
 
 import { type ComponentType, lazy } from 'react'
-import type { IconName } from '../ui/icon.tsx'
+import type { IconName } from '../ui/basics/icon.tsx'
 import type { PageProps } from './page-props.ts'
 
 export interface ConsolePage {

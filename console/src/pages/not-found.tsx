@@ -1,6 +1,6 @@
-import { Link } from '../ui/link.tsx'
-import { Empty } from '../ui/messages.tsx'
-import { PageHead } from '../ui/page.tsx'
+import { Link } from '../ui/basics/link.tsx'
+import { Empty } from '../ui/basics/messages.tsx'
+import { PageHead } from '../ui/basics/page.tsx'
 
 export function NotFound() {
   return (

@@ -2,9 +2,9 @@
 // line. The package does not export the latter.
 // Written by `npm run wire` from the schemas of server/http; a test compares them.
 
-import type { Account, Role } from '../operator-types.ts'
+import type { Account, Role } from '../wire/operator-types.ts'
 
-export type * from '../operator-types.ts'
+export type * from '../wire/operator-types.ts'
 
 export interface Session {
   /** Null when no one is signed in. */

@@ -1,7 +1,7 @@
 // The words that callers choose from, as values, in the interface's own order.
 // Written by `npm run wire` from the schemas of server/http; a test compares them.
 
-import type { DeliveryState, EventKind, PaymentState, PurposeOfPayment } from '../types.ts'
+import type { DeliveryState, EventKind, PaymentState, PurposeOfPayment } from '../wire/types.ts'
 
 export const PAYMENT_STATES: readonly PaymentState[] = [
   'DRAFT',

@@ -5,11 +5,11 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
 import type { ClientWithSecrets, ConsoleLink } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Code } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Notice, Problem } from '../../ui/messages.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Code } from '../../ui/basics/copy.tsx'
+import { Notice, Problem } from '../../ui/basics/messages.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 export function ConsoleLinkButton({ client, path }: { client: ClientWithSecrets; path: string }) {
   const [isOpen, setOpen] = useState(false)

@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { ClientWithSecrets } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
-import { useToast } from '../../ui/toast.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
+import { Confirm } from '../../ui/forms/dialog.tsx'
 
 export function StatusButton({ client, path }: { client: ClientWithSecrets; path: string }) {
   const refresh = useRefresh()

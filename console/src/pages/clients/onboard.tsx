@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { Account, NewClient } from '../../api/types.ts'
-import { Field } from '../../ui/field.tsx'
-import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Link } from '../../ui/link.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Field } from '../../ui/forms/field.tsx'
+import { FormDialog } from '../../ui/forms/form-dialog.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 export function Onboard({ onClose }: { onClose(): void }) {

@@ -2,9 +2,9 @@
 
 import type { ReactNode } from 'react'
 import type { ApiProblem } from '../../api/client.ts'
-import { Code } from '../../ui/copy.tsx'
-import { Problem } from '../../ui/messages.tsx'
-import { ShownOnce } from '../../ui/shown-once.tsx'
+import { Code } from '../../ui/basics/copy.tsx'
+import { Problem } from '../../ui/basics/messages.tsx'
+import { ShownOnce } from '../../ui/forms/shown-once.tsx'
 
 export function SecretOnce({
   title,

@@ -2,8 +2,8 @@
 // colleague. The same members go to the API, to the list and to bulk replay and cancel.
 
 import { DELIVERY_STATES } from '../../../../sdk/src/internal/words.ts'
-import { endOfAsking } from '../../ui/instant.ts'
-import { parseInZone, toZoneText } from '../../ui/zone.ts'
+import { endOfAsking } from '../../ui/times/instant.ts'
+import { parseInZone, toZoneText } from '../../ui/times/zone.ts'
 
 /** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
 export const SPANS = {

@@ -8,12 +8,12 @@ import type { Page, Webhook } from '../../api/types.ts'
 import { FindFilter } from '../../filters/find-filter.tsx'
 import { useNameOf } from '../../filters/sources.ts'
 import { navigate } from '../../router.ts'
-import { Button } from '../../ui/button.tsx'
-import { Field, Select } from '../../ui/field.tsx'
-import { useFolded } from '../../ui/filter-toggle.tsx'
-import { toInputValue } from '../../ui/instant.ts'
-import { Link } from '../../ui/link.tsx'
-import { useZone, zoneName } from '../../ui/zone.ts'
+import { Button } from '../../ui/basics/button.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Field, Select } from '../../ui/forms/field.tsx'
+import { useFolded } from '../../ui/lists/filter-toggle.tsx'
+import { toInputValue } from '../../ui/times/instant.ts'
+import { useZone, zoneName } from '../../ui/times/zone.ts'
 import {
   type Filter,
   isEmpty,

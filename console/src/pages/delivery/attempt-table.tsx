@@ -2,11 +2,11 @@
 
 import { useState } from 'react'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { toMsText } from '../../ui/numbers.ts'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge } from '../../ui/basics/badge.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { toMsText } from '../../ui/lists/numbers.ts'
+import { type Column, Table } from '../../ui/lists/table.tsx'
+import { Time } from '../../ui/times/time.tsx'
 import { describeAnswer, SEQUELS } from './detail.ts'
 
 const SHOWN_AT_FIRST = 20

@@ -3,10 +3,10 @@
 import { useState } from 'react'
 import { useSession } from '../../api/session.ts'
 import type { DeliveryDetail } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Code, copyText } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { useToast } from '../../ui/toast.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Code, copyText } from '../../ui/basics/copy.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 import { toCurl } from './curl.ts'
 
 export function CopyCurl({ delivery }: { delivery: DeliveryDetail }) {

@@ -1,5 +1,5 @@
-import { Button } from '../../ui/button.tsx'
-import { toBytesText } from '../../ui/numbers.ts'
+import { Button } from '../../ui/basics/button.tsx'
+import { toBytesText } from '../../ui/lists/numbers.ts'
 import type { DocumentFacts } from './body.ts'
 
 /** A document is a file with a name and a size, never a screen of base64. */

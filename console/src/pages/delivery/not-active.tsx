@@ -1,10 +1,10 @@
 // A retry that was refused because nothing is sent to its endpoint: says so, and where to resume it.
 
 import type { ApiProblem } from '../../api/client.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Link } from '../../ui/link.tsx'
-import { Problem } from '../../ui/messages.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Problem } from '../../ui/basics/messages.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
 
 export function NotActive({
   problem,

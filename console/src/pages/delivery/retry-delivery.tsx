@@ -4,8 +4,8 @@
 import { type ApiProblem, api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { DeliveryDetail } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { useToast } from '../../ui/toast.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
 import { NotActive } from './not-active.tsx'
 
 export function RetryDelivery({ delivery, path }: { delivery: DeliveryDetail; path: string }) {

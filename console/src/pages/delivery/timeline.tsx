@@ -7,9 +7,9 @@ import { useEffect, useId, useRef, useState } from 'react'
 import { DAY_MS, retryPolicy } from '../../../../server/core/delivery/backoff.ts'
 import { useSession } from '../../api/session.ts'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
-import { Choice } from '../../ui/field.tsx'
-import { toSpanText, toTimeText, useNow } from '../../ui/time.tsx'
-import { useZone } from '../../ui/zone.ts'
+import { Choice } from '../../ui/forms/field.tsx'
+import { toSpanText, toTimeText, useNow } from '../../ui/times/time.tsx'
+import { useZone } from '../../ui/times/zone.ts'
 import { axisTicks, paceOf, planRun, type Run, timeScale, toRuns, waitScale } from './runs.ts'
 
 const HEIGHT = 244

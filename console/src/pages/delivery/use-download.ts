@@ -2,7 +2,7 @@
 
 import { api, send } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
-import { useToast } from '../../ui/toast.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
 import { type DocumentFacts, fileOf } from './body.ts'
 
 export function useDownload() {

@@ -1,13 +1,13 @@
 // After a filter was widened: how many events of the added kinds the endpoint never got, and an offer to send them.
 
 import { useEffect, useState } from 'react'
-import type { EventChoice } from '../../../../sdk/src/types.ts'
+import type { EventChoice } from '../../../../sdk/src/wire/types.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Loading, Problem } from '../../ui/messages.tsx'
-import { toCountText } from '../../ui/numbers.ts'
-import { useToast } from '../../ui/toast.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Loading, Problem } from '../../ui/basics/messages.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
+import { Dialog } from '../../ui/forms/dialog.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
 import { countMissing, type Missing, sendMissing } from './missing.ts'
 
 const DAYS_BACK = 7

@@ -1,10 +1,10 @@
 // The columns that every table of deliveries on an endpoint's page begins with.
 
 import type { Delivery } from '../../api/types.ts'
-import { State } from '../../ui/badge.tsx'
-import { shortId } from '../../ui/copy.tsx'
-import { Link } from '../../ui/link.tsx'
-import type { Column } from '../../ui/table.tsx'
+import { State } from '../../ui/basics/badge.tsx'
+import { shortId } from '../../ui/basics/copy.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import type { Column } from '../../ui/lists/table.tsx'
 
 export const WHICH_DELIVERY: readonly Column<Delivery>[] = [
   {

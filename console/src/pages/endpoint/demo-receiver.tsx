@@ -4,10 +4,10 @@
 import { api } from '../../api/client.ts'
 import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
 import type { SandboxReceiver } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Problem } from '../../ui/messages.tsx'
-import { toCountText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Problem } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
 
 /** Null when the address is not of a receiver of this very sandbox. */
 export function demoReceiverName(url: string): string | null {

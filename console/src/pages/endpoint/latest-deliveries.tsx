@@ -1,12 +1,12 @@
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery } from '../../api/types.ts'
-import { Link } from '../../ui/link.tsx'
-import { Empty, Loading, Problem } from '../../ui/messages.tsx'
-import { NextAttempt } from '../../ui/next-attempt.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { type Column, Table } from '../../ui/lists/table.tsx'
+import { NextAttempt } from '../../ui/times/next-attempt.tsx'
+import { Time } from '../../ui/times/time.tsx'
 import { WHICH_DELIVERY } from './delivery-columns.tsx'
 
 const COLUMNS: readonly Column<Delivery>[] = [

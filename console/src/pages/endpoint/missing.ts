@@ -1,6 +1,6 @@
 // Events that an endpoint was never owed: how many there are, and sending them.
 
-import type { EventChoice } from '../../../../sdk/src/types.ts'
+import type { EventChoice } from '../../../../sdk/src/wire/types.ts'
 import { api } from '../../api/client.ts'
 
 export interface Missing {

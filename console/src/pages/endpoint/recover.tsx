@@ -2,8 +2,8 @@
 // bulk replay.
 
 import { api } from '../../api/client.ts'
-import { Select } from '../../ui/field.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Select } from '../../ui/forms/field.tsx'
+import { Time } from '../../ui/times/time.tsx'
 import { CountThenSend, type Period } from './count-then-send.tsx'
 
 interface Wanted extends Period {

@@ -3,9 +3,9 @@
 
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
-import { Button } from '../../ui/button.tsx'
-import { toCountText } from '../../ui/numbers.ts'
-import { useToast } from '../../ui/toast.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
 
 /** `path` is the endpoint's, in the API of the client or the operator. */
 export function RetryEndpoint({ path }: { path: string }) {

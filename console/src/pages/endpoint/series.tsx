@@ -3,11 +3,11 @@
 import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import type { Series } from '../../api/types.ts'
-import { Chart } from '../../ui/chart.tsx'
-import { Choice } from '../../ui/field.tsx'
-import { Loading, Problem } from '../../ui/messages.tsx'
-import { toCountText, toMsText, toShareText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
+import { Loading, Problem } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { Chart } from '../../ui/charts/chart.tsx'
+import { Choice } from '../../ui/forms/field.tsx'
+import { toCountText, toMsText, toShareText } from '../../ui/lists/numbers.ts'
 
 type Period = 'day' | 'week'
 

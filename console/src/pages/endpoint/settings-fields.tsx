@@ -1,9 +1,9 @@
 // What an endpoint gets, and how: the settings as a form, each with what it means.
 
 import { EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
-import type { EndpointSettings, EventChoice } from '../../../../sdk/src/types.ts'
+import type { EndpointSettings, EventChoice } from '../../../../sdk/src/wire/types.ts'
 import type { Endpoint } from '../../api/types.ts'
-import { Field, Select } from '../../ui/field.tsx'
+import { Field, Select } from '../../ui/forms/field.tsx'
 
 type Given = Pick<
   Partial<Endpoint>,

@@ -1,15 +1,15 @@
 // What an endpoint gets, and how: shown with what each setting means, and changed.
 
 import { useState } from 'react'
-import type { EndpointSettings, EventChoice } from '../../../../sdk/src/types.ts'
+import type { EndpointSettings, EventChoice } from '../../../../sdk/src/wire/types.ts'
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { Endpoint } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { FormDialog } from '../../ui/form-dialog.tsx'
-import { Notice } from '../../ui/messages.tsx'
-import { Facts, Panel } from '../../ui/page.tsx'
-import { useToast } from '../../ui/toast.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Notice } from '../../ui/basics/messages.tsx'
+import { Facts, Panel } from '../../ui/basics/page.tsx'
+import { useToast } from '../../ui/basics/toast.tsx'
+import { FormDialog } from '../../ui/forms/form-dialog.tsx'
 import { CatchUpOffer } from './catch-up-offer.tsx'
 import { addedKinds, readSettingsForm, SettingsFields } from './settings-fields.tsx'
 

@@ -1,8 +1,8 @@
 // What a receiver made of a test callback.
 
 import type { TestResult } from '../../api/types.ts'
-import { Notice } from '../../ui/messages.tsx'
-import { toMsText } from '../../ui/numbers.ts'
+import { Notice } from '../../ui/basics/messages.tsx'
+import { toMsText } from '../../ui/lists/numbers.ts'
 
 export function TestNotice({ of: { delivered, status, durationMs, error } }: { of: TestResult }) {
   if (delivered) {

@@ -3,11 +3,11 @@
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
 import type { CheckReport, TestResult } from '../../api/types.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Notice, Problem } from '../../ui/messages.tsx'
-import { toMsText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
+import { Badge, type Tone } from '../../ui/basics/badge.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Notice, Problem } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { toMsText } from '../../ui/lists/numbers.ts'
 import { TestNotice } from './test-notice.tsx'
 
 const TONES: Readonly<Record<CheckReport['steps'][number]['result'], Tone>> = {

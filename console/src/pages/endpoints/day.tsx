@@ -1,7 +1,7 @@
 // The last 24 hours of an endpoint as small bars: what was delivered, and above it what failed.
 
 import type { EndpointHour } from '../../api/types.ts'
-import { toCountText, toShareText } from '../../ui/numbers.ts'
+import { toCountText, toShareText } from '../../ui/lists/numbers.ts'
 import './day.css'
 
 const HOUR_MS = 3_600_000

@@ -1,9 +1,9 @@
 // The health of an endpoint, as cells of a table.
 
 import type { EndpointHealth } from '../../api/types.ts'
-import { Badge, State } from '../../ui/badge.tsx'
-import { NextTime } from '../../ui/next-attempt.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge, State } from '../../ui/basics/badge.tsx'
+import { NextTime } from '../../ui/times/next-attempt.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 /** An endpoint that is not active is not probed. */
 export function HealthText({

@@ -2,8 +2,8 @@
 // secret is not here: the service does not know it.
 
 import { useSession } from '../../api/session.ts'
-import { Code, Copy, Id } from '../../ui/copy.tsx'
-import { Facts, Panel } from '../../ui/page.tsx'
+import { Code, Copy, Id } from '../../ui/basics/copy.tsx'
+import { Facts, Panel } from '../../ui/basics/page.tsx'
 import { toTokenCommand } from './snippets.ts'
 
 export function ApiAccess() {

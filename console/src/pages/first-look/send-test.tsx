@@ -3,8 +3,8 @@
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
 import type { Endpoint, TestResult } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Problem } from '../../ui/messages.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Problem } from '../../ui/basics/messages.tsx'
 import { ownEndpointPath } from '../endpoint/doors.ts'
 import { TestNotice } from '../endpoint/test-notice.tsx'
 

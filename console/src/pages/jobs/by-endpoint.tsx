@@ -2,11 +2,11 @@
 // whether the endpoint accepts them now.
 
 import type { CountedEndpoint } from '../../api/types.ts'
-import { Address } from '../../ui/address.tsx'
-import { State } from '../../ui/badge.tsx'
-import { Link } from '../../ui/link.tsx'
-import { toCountText } from '../../ui/numbers.ts'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Address } from '../../ui/basics/address.tsx'
+import { State } from '../../ui/basics/badge.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
+import { type Column, Table } from '../../ui/lists/table.tsx'
 
 export interface Breakdown {
   /** Those with the most deliveries. */

@@ -3,9 +3,9 @@
 import { api } from '../../api/client.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { NewOperatorKey, Role } from '../../api/types.ts'
-import { Field, Select } from '../../ui/field.tsx'
-import { FormDialog } from '../../ui/form-dialog.tsx'
-import { ShownOnce } from '../../ui/shown-once.tsx'
+import { Field, Select } from '../../ui/forms/field.tsx'
+import { FormDialog } from '../../ui/forms/form-dialog.tsx'
+import { ShownOnce } from '../../ui/forms/shown-once.tsx'
 
 /** The least powerful first. */
 const ROLES: readonly (readonly [role: Role, text: string])[] = [

@@ -1,7 +1,7 @@
 import type { Stats } from '../../api/types.ts'
-import { Chart } from '../../ui/chart.tsx'
-import { toMsText, toShareText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { Chart } from '../../ui/charts/chart.tsx'
+import { toMsText, toShareText } from '../../ui/lists/numbers.ts'
 
 export function Curves({ stats: { series } }: { stats: Stats }) {
   const { points } = series

@@ -2,9 +2,9 @@
 // table, so that a reader need not guess a height.
 
 import type { Stats } from '../../api/types.ts'
-import { toCountText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
-import { toSpanText } from '../../ui/time.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
+import { toSpanText } from '../../ui/times/time.tsx'
 
 export function DueTimes({ stats }: { stats: Stats }) {
   const { pendingByDue, pending } = stats

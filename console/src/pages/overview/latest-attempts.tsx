@@ -3,14 +3,14 @@
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import type { AttemptedEvent } from '../../api/types.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { shortId } from '../../ui/copy.tsx'
-import { Link } from '../../ui/link.tsx'
-import { Empty } from '../../ui/messages.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge } from '../../ui/basics/badge.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { shortId } from '../../ui/basics/copy.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Empty } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { type Column, Table } from '../../ui/lists/table.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 const SHOWN_MAX = 20
 

@@ -3,7 +3,7 @@
 import { useShowsAll } from '../../api/cells.ts'
 import { useSession } from '../../api/session.ts'
 import { CellsOverview } from '../../cells/cells-overview.tsx'
-import { Loading } from '../../ui/messages.tsx'
+import { Loading } from '../../ui/basics/messages.tsx'
 import { OwnOverview } from './own-overview.tsx'
 import { ServiceOverview } from './service-overview.tsx'
 import './overview.css'

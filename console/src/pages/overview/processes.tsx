@@ -1,9 +1,9 @@
 import type { Stats } from '../../api/types.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Empty } from '../../ui/messages.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge } from '../../ui/basics/badge.tsx'
+import { Empty } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { type Column, Table } from '../../ui/lists/table.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 type Process = Stats['processes'][number]
 

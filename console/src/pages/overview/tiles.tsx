@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Stats, StatsPeriod } from '../../api/types.ts'
-import { Link } from '../../ui/link.tsx'
-import { toCountText, toShareText } from '../../ui/numbers.ts'
-import { toSpanText } from '../../ui/time.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { toCountText, toShareText } from '../../ui/lists/numbers.ts'
+import { toSpanText } from '../../ui/times/time.tsx'
 import { PERIOD_WORDS, sumUp, sumUpDays } from './numbers.ts'
 
 export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) {

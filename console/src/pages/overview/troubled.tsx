@@ -1,16 +1,16 @@
 // Endpoints that callbacks do not reach, the worst first: how many wait, then for how long.
 
 import type { TroubledEndpoint } from '../../api/types.ts'
-import { Address } from '../../ui/address.tsx'
-import { State } from '../../ui/badge.tsx'
-import { Link } from '../../ui/link.tsx'
-import { Empty } from '../../ui/messages.tsx'
-import { NextTime } from '../../ui/next-attempt.tsx'
-import { toCountText } from '../../ui/numbers.ts'
-import { ClientLink } from '../../ui/owner.tsx'
-import { Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Address } from '../../ui/basics/address.tsx'
+import { State } from '../../ui/basics/badge.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Empty } from '../../ui/basics/messages.tsx'
+import { ClientLink } from '../../ui/basics/owner.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
+import { type Column, Table } from '../../ui/lists/table.tsx'
+import { NextTime } from '../../ui/times/next-attempt.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 const COLUMNS: readonly Column<TroubledEndpoint>[] = [
   {

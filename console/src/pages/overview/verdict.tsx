@@ -1,10 +1,10 @@
 // One sentence on whether the service is well, for an operator who was woken at night.
 
 import type { Stats, StatsPeriod } from '../../api/types.ts'
-import { Link } from '../../ui/link.tsx'
-import { Notice } from '../../ui/messages.tsx'
-import { toCountText, toShareText } from '../../ui/numbers.ts'
-import { toSpanText } from '../../ui/time.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Notice } from '../../ui/basics/messages.tsx'
+import { toCountText, toShareText } from '../../ui/lists/numbers.ts'
+import { toSpanText } from '../../ui/times/time.tsx'
 import { PERIOD_WORDS, sumUp } from './numbers.ts'
 
 /** Older than this, what is due is late: attempts themselves take 15 seconds at most. */

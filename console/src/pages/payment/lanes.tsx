@@ -1,10 +1,10 @@
 // For each endpoint a lane, in it a cell for each event of the payment: the state of its delivery there.
 
 import type { Delivery, EventKind } from '../../api/types.ts'
-import { State } from '../../ui/badge.tsx'
-import { Link } from '../../ui/link.tsx'
-import { NextTime } from '../../ui/next-attempt.tsx'
-import { Time } from '../../ui/time.tsx'
+import { State } from '../../ui/basics/badge.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { NextTime } from '../../ui/times/next-attempt.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 export interface LaneEvent {
   id: string

@@ -2,7 +2,7 @@
 // may come.
 
 import type { PaymentState } from '../../api/types.ts'
-import { Time } from '../../ui/time.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 /** Entered with one of the payment's events; a client sees the event without its state. */
 export interface StateEntry {

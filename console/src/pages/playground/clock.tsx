@@ -1,9 +1,9 @@
 // How fast the delivery clock runs, and how to start a sandbox whose 7 days are over in a minute.
 
 import { useSession } from '../../api/session.ts'
-import { toCountText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
-import { toSpanText } from '../../ui/time.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
+import { toSpanText } from '../../ui/times/time.tsx'
 
 const WEEK_MS = 7 * 86_400_000
 const FIRST_DELAY_MS = 5_000

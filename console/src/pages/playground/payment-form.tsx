@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react'
 import { PURPOSES } from '../../../../sdk/src/internal/words.ts'
 import { useAction, useRefresh } from '../../api/hooks.ts'
 import type { PaymentState } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Field, Select } from '../../ui/field.tsx'
-import { Problem } from '../../ui/messages.tsx'
-import { toBytesText } from '../../ui/numbers.ts'
-import { Panel } from '../../ui/page.tsx'
+import { Button } from '../../ui/basics/button.tsx'
+import { Problem } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
+import { Field, Select } from '../../ui/forms/field.tsx'
+import { toBytesText } from '../../ui/lists/numbers.ts'
 import {
   type Draft,
   isAmount,

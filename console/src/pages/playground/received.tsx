@@ -1,10 +1,10 @@
 // What arrived at the demo receiver, in its own words. Untrusted text is shown as text.
 
 import type { SandboxReceiver } from '../../api/types.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Empty } from '../../ui/messages.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge } from '../../ui/basics/badge.tsx'
+import { Empty } from '../../ui/basics/messages.tsx'
+import { type Column, Table } from '../../ui/lists/table.tsx'
+import { Time } from '../../ui/times/time.tsx'
 
 type Received = SandboxReceiver['received'][number]
 

@@ -3,14 +3,14 @@
 
 import { useRead } from '../../api/hooks.ts'
 import type { Delivery, DeliveryDetail } from '../../api/types.ts'
-import { State } from '../../ui/badge.tsx'
-import { Explanation } from '../../ui/explanation.tsx'
-import { Link } from '../../ui/link.tsx'
-import { Empty } from '../../ui/messages.tsx'
-import { NextTime } from '../../ui/next-attempt.tsx'
-import { toMsText } from '../../ui/numbers.ts'
-import { toTimeText } from '../../ui/time.tsx'
-import { useZone } from '../../ui/zone.ts'
+import { State } from '../../ui/basics/badge.tsx'
+import { Link } from '../../ui/basics/link.tsx'
+import { Empty } from '../../ui/basics/messages.tsx'
+import { toMsText } from '../../ui/lists/numbers.ts'
+import { Explanation } from '../../ui/times/explanation.tsx'
+import { NextTime } from '../../ui/times/next-attempt.tsx'
+import { toTimeText } from '../../ui/times/time.tsx'
+import { useZone } from '../../ui/times/zone.ts'
 
 /** As many as a reader can take in; the delivery's own page has all of them. */
 const SHOWN_MAX = 60

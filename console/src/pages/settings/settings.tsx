@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Setting } from '../../api/types.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Field } from '../../ui/field.tsx'
-import { Loading, Problem } from '../../ui/messages.tsx'
-import { PageHead, Panel } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Badge } from '../../ui/basics/badge.tsx'
+import { Loading, Problem } from '../../ui/basics/messages.tsx'
+import { PageHead, Panel } from '../../ui/basics/page.tsx'
+import { Field } from '../../ui/forms/field.tsx'
+import { type Column, Table } from '../../ui/lists/table.tsx'
 
 const COLUMNS: readonly Column<Setting>[] = [
   { head: 'Setting', cell: ({ name }) => <code>{name}</code> },

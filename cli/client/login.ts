@@ -1,0 +1,189 @@
+// `paybell login`, `logout` and `profiles`: who this machine is at which service, kept for the commands that follow.
+
+import { createInterface } from 'node:readline/promises'
+import { Command, InvalidArgumentError } from 'commander'
+import { PaybellError } from '../../sdk/src/plain/errors.ts'
+import { tokenBearer } from '../basics/api.ts'
+import { type Call, calling, family, helpText, JSON_HELP } from '../basics/command.ts'
+import { id, webUrl } from '../basics/parse.ts'
+import {
+  DEFAULT_PROFILE,
+  type KnownService,
+  type NamedProfile,
+  Profiles,
+} from '../basics/profiles.ts'
+import { UsageError } from '../basics/run.ts'
+import { readSecret } from '../basics/secret-input.ts'
+import { operatorApi } from '../basics/target.ts'
+
+interface LoginOptions {
+  operator?: boolean
+}
+
+export function loginCommand(): Command {
+  return new Command('login')
+    .description('Sign in to a service, for all commands that follow on this machine.')
+    .argument('[profile]', 'name to keep it under', profileName, DEFAULT_PROFILE)
+    .option('--json', JSON_HELP)
+    .requiredOption('--url <url>', 'address of the service', webUrl)
+    .option('--client-id <id>', 'the client; asked for on a terminal', id)
+    .option('--account <id>', 'the account that commands mean which name none', id)
+    .option('--operator', 'with an operator key instead of credentials of a client')
+    .addHelpText(
+      'after',
+      helpText([
+        'paybell login --url https://payments.example.com',
+        'paybell login live --url https://payments.example.com --client-id ID < secret.txt',
+        'paybell login ops --url https://payments.example.com --operator < key.txt',
+      ]),
+    )
+    .addHelpText(
+      'after',
+      '\nThe secret is asked for on a terminal, or read from stdin. It is kept in ~/.config/paybell/profiles.json (mode 0600).',
+    )
+    .action(calling(login))
+}
+
+async function login(call: Call<LoginOptions>, name: string): Promise<void> {
+  const { url, operator, account, clientId } = call.options
+  const baseUrl = url as string
+  await call.target.assertSafe(baseUrl)
+  const service = operator
+    ? await operatorService(baseUrl)
+    : await clientService(baseUrl, clientId ?? (await askForClient()), account)
+  const profiles = new Profiles(call.target.config.configDir)
+  await profiles.save(name, service)
+  const { isDefault } = (await profiles.find(name)) as NamedProfile
+  if (call.isJson) {
+    call.print(JSON.stringify(shown({ name, service, isDefault })))
+    return
+  }
+  call.print(`Signed in to ${baseUrl} as ${callerOf(service)}.`)
+  call.note(`Kept as the profile ${name} in ${profiles.path}.`)
+  if (!isDefault) call.note(`Use it with --profile ${name}, or: paybell profiles use ${name}`)
+}
+
+async function askForClient(): Promise<string> {
+  if (process.stdin.isTTY !== true) throw new UsageError('no client is named. Give --client-id ID.')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return id((await lines.question('Client id: ')).trim())
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new UsageError('the client id is a uuid.')
+    throw error
+  } finally {
+    lines.close()
+  }
+}
+
+/** Tried before it is kept: a mistyped secret shows here, not at the first command. */
+async function clientService(
+  baseUrl: string,
+  clientId: string,
+  accountId: string | undefined,
+): Promise<KnownService> {
+  const clientSecret = required(await readSecret('Client secret'), 'no secret is given.')
+  await tokenBearer(baseUrl, { clientId, clientSecret }).get()
+  return { baseUrl, clientId, clientSecret, ...(accountId === undefined ? {} : { accountId }) }
+}
+
+async function operatorService(baseUrl: string): Promise<KnownService> {
+  const operatorKey = required(await readSecret('Operator key'), 'no key is given.')
+  try {
+    await operatorApi(baseUrl, operatorKey).get('/operator/v1/clients', { size: 1 })
+  } catch (error) {
+    // A role that may not list clients is a role all the same.
+    if (!(error instanceof PaybellError && error.status === 403)) throw error
+  }
+  return { baseUrl, operatorKey }
+}
+
+function required(secret: string, message: string): string {
+  if (secret === '') throw new UsageError(`${message} Type it, or send it on stdin.`)
+  return secret
+}
+
+export function logoutCommand(): Command {
+  return new Command('logout')
+    .description('Forget a service that this machine was signed in to.')
+    .argument('[profile]', 'name of the profile', profileName, DEFAULT_PROFILE)
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['paybell logout live']))
+    .action(
+      calling(async (call: Call, name: string) => {
+        const profiles = new Profiles(call.target.config.configDir)
+        if (!(await profiles.remove(name))) throw new UsageError(unknownProfile(name))
+        if (call.isJson) call.print(JSON.stringify({ removed: name }))
+        else call.print(`The profile ${name} is forgotten.`)
+      }),
+    )
+}
+
+export function profilesCommand(): Command {
+  return family('profiles', 'List the services that this machine is signed in to.', [
+    listProfiles(),
+    useProfile(),
+  ])
+}
+
+function listProfiles(): Command {
+  return new Command('list')
+    .description('List them; their secrets are not shown.')
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['paybell profiles list']))
+    .action(
+      calling(async (call: Call) => {
+        const all = await new Profiles(call.target.config.configDir).list()
+        if (call.isJson) {
+          call.print(JSON.stringify(all.map(shown)))
+          return
+        }
+        call.table(
+          [
+            { title: 'PROFILE', of: ({ name }) => name },
+            { title: 'SERVICE', of: ({ service }) => service.baseUrl },
+            { title: 'AS', of: ({ service }) => callerOf(service) },
+            { title: 'USED', of: ({ isDefault }) => (isDefault ? 'by default' : null) },
+          ],
+          all,
+          'There is none. Sign in: paybell login --url URL',
+        )
+      }),
+    )
+}
+
+function useProfile(): Command {
+  return new Command('use')
+    .description('Choose the profile of commands that name none.')
+    .argument('<profile>', 'name of the profile', profileName)
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['paybell profiles use live']))
+    .action(
+      calling(async (call: Call, name: string) => {
+        const profiles = new Profiles(call.target.config.configDir)
+        if (!(await profiles.use(name))) throw new UsageError(unknownProfile(name))
+        if (call.isJson) call.print(JSON.stringify({ used: name }))
+        else call.print(`Commands that name no profile use ${name}.`)
+      }),
+    )
+}
+
+function shown({ name, service, isDefault }: NamedProfile) {
+  const { baseUrl, clientId, accountId, operatorKey } = service
+  return { name, baseUrl, isDefault, isOperator: operatorKey !== undefined, clientId, accountId }
+}
+
+function callerOf({ clientId }: KnownService): string {
+  return clientId === undefined ? 'an operator' : `the client ${clientId}`
+}
+
+function unknownProfile(name: string): string {
+  return `there is no profile ${name}. See them: paybell profiles list`
+}
+
+function profileName(text: string): string {
+  if (!/^[\w.-]{1,64}$/.test(text) || text === '__proto__') {
+    throw new InvalidArgumentError('Give up to 64 letters, digits, dots, hyphens and underscores.')
+  }
+  return text
+}

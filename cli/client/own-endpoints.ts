@@ -1,0 +1,285 @@
+// What an integrator does to an endpoint that exists, the same for webhooks and for subscriptions: list, show, test,
+// retry, pause, resume and delete.
+
+import type { Command } from 'commander'
+import type { Endpoint, EndpointDetail, TestResult } from '../../sdk/src/wire/types.ts'
+import { type Call, callCommand, calling } from '../basics/command.ts'
+import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
+import { endOfAsking, id, instant } from '../basics/parse.ts'
+import { SilentFailure, UsageError } from '../basics/run.ts'
+import { type Cell, formatSpan, formatTime, paintState, plural } from '../basics/terminal.ts'
+import {
+  type SettingsOptions,
+  settingFields,
+  toSettings,
+  withSettings,
+} from './endpoint-settings.ts'
+
+/** One of the two doors through which endpoints are made. */
+export interface EndpointDoor {
+  /** The command: `webhooks`. */
+  family: 'webhooks' | 'subscriptions'
+  /** One of them, in a sentence. */
+  noun: string
+  path: string
+  listPath: string
+  /** Webhooks belong to an account, subscriptions to the client as a whole. */
+  hasAccount: boolean
+  whenEmpty: string
+}
+
+const EXAMPLE_ID = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
+
+export function clientCommand(name: string, about: string, examples: readonly string[]): Command {
+  return callCommand(name, about, examples)
+    .option('--account <id>', 'the account (PAYBELL_ACCOUNT_ID)', id)
+    .addHelpText(
+      'after',
+      '\nThe credentials are PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, those of paybell login, or those of the sandbox.',
+    )
+}
+
+export function endpointCommands(door: EndpointDoor): Command[] {
+  return [
+    listCommand(door),
+    showCommand(door),
+    changeCommand(door),
+    testCommand(door),
+    retryCommand(door),
+    replayMissingCommand(door),
+    statusCommand(door, 'pause'),
+    statusCommand(door, 'resume'),
+    deleteCommand(door),
+  ]
+}
+
+function oneCommand(door: EndpointDoor, name: string, about: string): Command {
+  const example = `paybell ${door.family} ${name} ${EXAMPLE_ID}`
+  return clientCommand(name, about, [example]).argument(
+    `<${door.noun}>`,
+    `id of the ${door.noun}`,
+    id,
+  )
+}
+
+function listCommand({ family, noun, listPath, hasAccount, whenEmpty }: EndpointDoor): Command {
+  const about = hasAccount ? `List the ${family} of an account.` : `List your ${family}.`
+  return withPage(clientCommand('list', about, [`paybell ${family} list`])).action(
+    calling(async (call: Call<PageOptions>) => {
+      const { page, size } = call.options
+      const api = await call.target.client()
+      const answer = await api.call('GET', listPath, {
+        ...(hasAccount ? { accountId: await call.target.accountId() } : {}),
+        query: { page, size },
+      })
+      showPage<Endpoint>(
+        call,
+        answer,
+        [
+          { title: noun.toUpperCase(), of: (endpoint) => endpoint.id },
+          {
+            title: 'STATUS',
+            of: ({ status }) => status,
+            paint: (text) => paintState(text, call.paint),
+          },
+          { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
+          { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
+        ],
+        whenEmpty,
+      )
+    }),
+  )
+}
+
+function showCommand(door: EndpointDoor): Command {
+  return oneCommand(door, 'show', `Show one ${door.noun} and its health.`).action(
+    calling(async (call: Call, endpointId: string) => {
+      const api = await call.target.client()
+      const answer = await api.get(`${door.path}/${endpointId}`)
+      call.answer<EndpointDetail>(answer, ({ health, ...endpoint }) => {
+        call.fields([
+          ...fieldsOf(door, endpoint),
+          ['Pending', health.pending],
+          ['Circuit', health.circuit],
+          ['Last success', formatTime(health.lastSuccessAt)],
+          ['Last error', health.lastError],
+          ['Failing since', formatTime(health.failingSince)],
+          ['Next probe', formatTime(health.nextProbeAt)],
+        ])
+        if (health.pending > 0) {
+          call.note(`See them: paybell deliveries list --state PENDING --endpoint ${endpoint.id}`)
+        }
+      })
+    }),
+  )
+}
+
+function changeCommand(door: EndpointDoor): Command {
+  const { family, noun, path } = door
+  return withSettings(
+    clientCommand('change', `Change what a ${noun} gets, and how.`, [
+      `paybell ${family} change ${EXAMPLE_ID} --events payment.paid,payment.cancelled`,
+      `paybell ${family} change ${EXAMPLE_ID} --document link --description "Ledger"`,
+    ]),
+  )
+    .argument(`<${noun}>`, `id of the ${noun}`, id)
+    .action(
+      calling(async (call: Call<SettingsOptions>, endpointId: string) => {
+        const body = toSettings(call.options)
+        if (Object.keys(body).length === 0) throw new UsageError('give a setting to change.')
+        const api = await call.target.client()
+        const answer = await api.call('PATCH', `${path}/${endpointId}`, { body })
+        call.answer<Endpoint>(answer, (endpoint) => {
+          call.fields(fieldsOf(door, endpoint))
+          if (body.events !== undefined) {
+            call.note(
+              `It holds from now on. Events from before: paybell ${family} replay-missing ${endpointId} --since 30d`,
+            )
+          }
+        })
+      }),
+    )
+}
+
+function fieldsOf(
+  { noun }: EndpointDoor,
+  endpoint: Endpoint,
+): readonly (readonly [string, Cell])[] {
+  return [
+    [capital(noun), endpoint.id],
+    ['Address', endpoint.endpointUrl],
+    ['Status', endpoint.status],
+    ['Signature', `${endpoint.hmacHeaderName}, ${endpoint.algorithm}`],
+    ...settingFields(endpoint),
+  ]
+}
+
+function testCommand(door: EndpointDoor): Command {
+  return oneCommand(door, 'test', `Send a signed test callback to a ${door.noun}.`).action(
+    calling(async (call: Call, endpointId: string) => {
+      const api = await call.target.client()
+      const answer = await api.post(`${door.path}/${endpointId}/test`)
+      const result = answer.json<TestResult>()
+      call.answer<TestResult>(answer, ({ delivered, status, durationMs, error }) => {
+        const what = status === null ? (error ?? 'no answer') : String(status)
+        call.print(
+          `${delivered ? 'Delivered' : 'Not delivered'}: ${paintState(what, call.paint)} after ${formatSpan(durationMs)}.`,
+        )
+        if (!delivered) call.note('Only the status 200 counts as delivered.')
+      })
+      if (!result.delivered) throw new SilentFailure()
+    }),
+  )
+}
+
+function retryCommand(door: EndpointDoor): Command {
+  const about = `Try everything now that a ${door.noun} is owed, in order.`
+  return oneCommand(door, 'retry', about).action(
+    calling(async (call: Call, endpointId: string) => {
+      const api = await call.target.client()
+      const answer = await api.post(`${door.path}/${endpointId}/retry`)
+      call.answer<{ retried: number }>(answer, ({ retried }) => {
+        const what = plural(retried, 'delivery is', 'deliveries are')
+        call.print(retried === 0 ? 'Nothing is owed to it.' : `${what} tried now.`)
+      })
+    }),
+  )
+}
+
+interface MissingOptions {
+  since: string
+  until?: string
+  events?: string
+  dryRun?: boolean
+  yes?: boolean
+}
+
+function replayMissingCommand(door: EndpointDoor): Command {
+  const { family, noun, path } = door
+  return clientCommand('replay-missing', `Send events that a ${noun} was never owed.`, [
+    `paybell ${family} replay-missing ${EXAMPLE_ID} --since 30d --dry-run`,
+    `paybell ${family} replay-missing ${EXAMPLE_ID} --since 30d --events payment.paid`,
+  ])
+    .argument(`<${noun}>`, `id of the ${noun}`, id)
+    .requiredOption('--since <when>', 'made from then on: 2h, 2026-11-15T06:00:00Z', instant)
+    .option('--until <when>', 'made before then', instant)
+    .option('--events <kinds>', 'only these kinds, with commas')
+    .option('--dry-run', 'only count them')
+    .option('--yes', 'do not ask for confirmation')
+    .action(
+      calling((call: Call<MissingOptions>, endpointId: string) =>
+        replayMissing(call, `${path}/${endpointId}/replay-missing`, noun),
+      ),
+    )
+}
+
+async function replayMissing(
+  call: Call<MissingOptions>,
+  path: string,
+  noun: string,
+): Promise<void> {
+  const { since, events, dryRun, yes } = call.options
+  const until = endOfAsking(since, call.options.until)
+  const api = await call.target.client()
+  const body = {
+    since,
+    ...(until ? { until } : {}),
+    ...(events ? { events: events.split(',') } : {}),
+  }
+  const trial = await api.post(`${path}?dryRun=true`, body)
+  const { wouldQueue } = trial.json<{ wouldQueue: number }>()
+  const what = plural(wouldQueue, 'event', 'events')
+  if (dryRun || wouldQueue === 0) {
+    if (call.isJson) call.print(trial.text)
+    else call.print(dryRun ? `${what} would be sent.` : 'Nothing is missing.')
+    return
+  }
+  if (!yes && !(await call.confirms(`Send ${what} to this ${noun}?`))) {
+    call.note('Nothing was done.')
+    throw new SilentFailure()
+  }
+  const answer = await api.post(path, body)
+  call.answer<{ queued: number }>(answer, ({ queued }) => {
+    call.print(`${plural(queued, 'delivery is', 'deliveries are')} on the way, oldest first.`)
+  })
+}
+
+const STATUS = {
+  pause: {
+    status: 'PAUSED',
+    about: (noun: string) => `Pause a ${noun}: what it is owed waits.`,
+    done: 'is paused: what it is owed waits',
+  },
+  resume: {
+    status: 'ACTIVE',
+    about: (noun: string) => `Resume a ${noun} that is paused or was disabled.`,
+    done: 'is active: what it is owed goes out, in order',
+  },
+} as const
+
+function statusCommand(door: EndpointDoor, verb: keyof typeof STATUS): Command {
+  const { status, about, done } = STATUS[verb]
+  return oneCommand(door, verb, about(door.noun)).action(
+    calling(async (call: Call, endpointId: string) => {
+      const api = await call.target.client()
+      const answer = await api.call('PATCH', `${door.path}/${endpointId}`, { body: { status } })
+      call.answer(answer, () => call.print(`The ${door.noun} ${endpointId} ${done}.`))
+    }),
+  )
+}
+
+function deleteCommand(door: EndpointDoor): Command {
+  const about = `Delete a ${door.noun}. Its pending deliveries are cancelled.`
+  return oneCommand(door, 'delete', about).action(
+    calling(async (call: Call, endpointId: string) => {
+      const api = await call.target.client()
+      await api.call('DELETE', `${door.path}/${endpointId}`)
+      if (call.isJson) call.print(JSON.stringify({ deleted: endpointId }))
+      else call.print(`The ${door.noun} ${endpointId} is deleted.`)
+    }),
+  )
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,98 @@
+// `paybell receipt …`: gets the signed receipt of a delivery, and checks one with the service's public keys.
+
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { Command } from 'commander'
+import { PaybellError } from '../../sdk/src/plain/errors.ts'
+import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
+import type { Receipt } from '../../sdk/src/wire/types.ts'
+import {
+  type Call,
+  calling,
+  family,
+  helpText,
+  JSON_HELP,
+  readerCommand,
+} from '../basics/command.ts'
+import { webUrl } from '../basics/parse.ts'
+import { SilentFailure, UsageError } from '../basics/run.ts'
+import { KEYS_PATH, readKeySet, toKeySet } from './key-set.ts'
+
+export function receiptCommand(): Command {
+  return family('receipt', 'Signed receipts: that an event was delivered, when and where.', [
+    get(),
+    verify(),
+  ])
+}
+
+function get(): Command {
+  return readerCommand('get', 'Print the receipt of a delivery, to keep or to pass on.', [
+    'paybell receipt get 01a1dd3c-57d6-7001-9e6f-60de241483ec > receipt.jws',
+  ])
+    .argument('<delivery id>', 'the delivery, which must be DELIVERED')
+    .action(
+      calling(async (call: Call, id: string) => {
+        const { api, isOperator } = await call.target.reader()
+        const side = isOperator ? '/operator/v1' : '/v1'
+        const answer = await api.get(`${side}/deliveries/${encodeURIComponent(id)}/receipt`)
+        if (call.isJson) call.print(JSON.stringify({ receipt: answer.text }))
+        else call.print(answer.text)
+      }),
+    )
+}
+
+interface VerifyOptions {
+  keys?: string
+}
+
+function verify(): Command {
+  return new Command('verify')
+    .description(
+      'Check a receipt with the public keys of the service; exit 1 when it is not genuine.',
+    )
+    .argument('<file>', 'the receipt; - reads it from stdin')
+    .option('--keys <file>', 'a saved /.well-known/webhook-keys.json: then no service is asked')
+    .option('--url <url>', 'address of the service (PAYBELL_URL)', webUrl)
+    .option('--json', JSON_HELP)
+    .addHelpText(
+      'after',
+      helpText([
+        'paybell receipt verify receipt.jws',
+        'paybell receipt verify receipt.jws --keys webhook-keys.json',
+      ]),
+    )
+    .action(calling(verifyFile))
+}
+
+async function verifyFile(call: Call<VerifyOptions>, file: string): Promise<void> {
+  const jws = file === '-' ? await text(process.stdin) : await readText(file)
+  try {
+    show(call, await verifyReceipt(jws, await readKeys(call)))
+  } catch (error) {
+    if (!(error instanceof PaybellError) || error.code !== 'not-genuine') throw error
+    if (call.isJson) call.print(JSON.stringify({ genuine: false, reason: error.message }))
+    else call.print(call.paint.red(`The receipt is not genuine. ${error.message}`))
+    throw new SilentFailure()
+  }
+}
+
+async function readKeys({ options, target }: Call<VerifyOptions>): Promise<KeySet> {
+  if (options.keys !== undefined) return readKeySet(options.keys)
+  const api = await target.anyone()
+  return toKeySet((await api.get(KEYS_PATH)).json(), `the answer of ${api.url}`)
+}
+
+function show(call: Call, receipt: Receipt): void {
+  if (call.isJson) {
+    call.print(JSON.stringify({ genuine: true, receipt }))
+    return
+  }
+  call.print(call.paint.green('The receipt is genuine.'))
+  call.fields(Object.entries(receipt).map(([name, value]) => [name, String(value)] as const))
+}
+
+function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`${file} cannot be read: ${error.message}`)
+  })
+}

@@ -1,0 +1,124 @@
+// The commands that are the service, or look after its database. What they run is loaded when it is
+// asked for: a command that only calls a service need not load one, and answers in half the time.
+
+import { Command } from 'commander'
+import { helpText, JSON_HELP } from '../basics/command.ts'
+import { runCommand } from '../basics/run.ts'
+
+export function sandboxCommand(): Command {
+  return new Command('sandbox')
+    .description('Run everything on this machine, with a database of its own (npm start).')
+    .addHelpText(
+      'after',
+      helpText(['paybell sandbox', 'PAYBELL_TIME_SCALE=1000 PORT=0 paybell sandbox']),
+    )
+    .action(() => runCommand(async () => (await import('../service/sandbox.ts')).sandbox()))
+}
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Run the service on the PostgreSQL of DATABASE_URL.')
+    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell serve', 'paybell doctor']))
+    .action(() => runCommand(async () => (await import('../service/serve.ts')).serve()))
+}
+
+export function routeCommand(): Command {
+  return new Command('route')
+    .description('Give several cells one address: send each request to the cell of its client.')
+    .addHelpText(
+      'after',
+      helpText([
+        'PAYBELL_ROUTE_CELLS=0=http://10.0.0.1:8080,7=http://10.0.0.7:8080 PAYBELL_ROUTE_KEY_FILE=/run/secrets/route-key paybell route',
+      ]),
+    )
+    .action(() => runCommand(async () => (await import('../service/route.ts')).route()))
+}
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('Apply database migrations; `serve` does this by itself, too.')
+    .option(
+      '--app-role <role>',
+      'also grant this role, apart from the owner, what the service needs',
+    )
+    .option('--json', JSON_HELP)
+    .addHelpText(
+      'after',
+      helpText([
+        'DATABASE_URL=postgres://… paybell migrate',
+        'DATABASE_URL=postgres://owner@… paybell migrate --app-role paybell_app',
+      ]),
+    )
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('../service/migrate.ts')).migrateDatabase(command.optsWithGlobals()),
+      ),
+    )
+}
+
+export function resealCommand(): Command {
+  return new Command('reseal')
+    .description(
+      'Re-encrypt all stored secrets under the first master key, while the service runs.',
+    )
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['PAYBELL_MASTER_KEY=new,old paybell reseal']))
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('../service/reseal.ts')).reseal(command.optsWithGlobals()),
+      ),
+    )
+}
+
+export function signingKeysCommand(): Command {
+  const rotate = new Command('rotate')
+    .description(
+      'Create a new key that signs access tokens; old tokens stay valid until they expire.',
+    )
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell signing-keys rotate']))
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('../service/signing-keys.ts')).rotateSigningKeys(command.optsWithGlobals()),
+      ),
+    )
+  return new Command('signing-keys')
+    .description('The keys that sign access tokens.')
+    .addCommand(rotate)
+}
+
+export function webhookKeysCommand(): Command {
+  const rotate = new Command('rotate')
+    .description(
+      'Create a new key that signs callbacks (v1a) and statements; the one before signs beside it for 7 days.',
+    )
+    .option('--json', JSON_HELP)
+    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell webhook-keys rotate']))
+    .action((_options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('../service/signing-keys.ts')).rotateWebhookKeys(command.optsWithGlobals()),
+      ),
+    )
+  const adopt = new Command('adopt')
+    .description(
+      'Trust a retired key that is not authenticated, as after an upgrade from 0.2. Compare it with keys that you have saved elsewhere first.',
+    )
+    .argument('<public key>', 'the key as whpk_…, from a saved /.well-known/webhook-keys.json')
+    .option('--json', JSON_HELP)
+    .addHelpText(
+      'after',
+      helpText(['DATABASE_URL=postgres://… paybell webhook-keys adopt whpk_…', 'paybell doctor']),
+    )
+    .action((whpk: string, _options: unknown, command: Command) =>
+      runCommand(async () =>
+        (await import('../service/signing-keys.ts')).adoptWebhookKeyCommand(
+          whpk,
+          command.optsWithGlobals(),
+        ),
+      ),
+    )
+  return new Command('webhook-keys')
+    .description('The service’s own keys, published at /.well-known/webhook-keys.json.')
+    .addCommand(rotate)
+    .addCommand(adopt)
+}

@@ -1,0 +1,47 @@
+// Opens one connection the way a callback would, through the same guarded connector, and closes it
+// without a byte of HTTP: whether an address can be reached from here, and if not, why.
+
+import type { Outcome } from '../../../server/core/delivery/delivery.ts'
+import type { TargetPolicy } from '../../../server/core/network/network-rules.ts'
+import {
+  ConnectFailure,
+  createGuardedConnector,
+} from '../../../server/delivery/sending/guarded-connector.ts'
+import { createResolver, type ResolveFn } from '../../../server/delivery/sending/resolver.ts'
+
+export interface TryOptions {
+  policy: TargetPolicy
+  extraCa?: string | undefined
+  connectTimeoutMs?: number
+  resolve?: ResolveFn
+}
+
+/** Null when it works, otherwise the reason, as deliveries tell it. */
+export async function connectAsCallback(url: string, options: TryOptions): Promise<string | null> {
+  const { protocol, hostname, port, host } = new URL(url)
+  const connect = createGuardedConnector({
+    policy: options.policy,
+    resolve: options.resolve ?? createResolver(),
+    monotonicMs: () => performance.now(),
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    extraCa: options.extraCa,
+  })
+  const target = {
+    protocol,
+    host,
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: port || (protocol === 'https:' ? '443' : '80'),
+  }
+  return new Promise((resolve) => {
+    connect(target, (error, socket) => {
+      socket?.destroy()
+      resolve(error === null ? null : reasonOf(error))
+    })
+  })
+}
+
+function reasonOf(error: Error): string {
+  if (!(error instanceof ConnectFailure)) return 'connect-error'
+  const outcome: Outcome = error.outcome
+  return outcome.kind === 'answered' ? 'connect-error' : outcome.reason
+}

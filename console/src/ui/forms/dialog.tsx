@@ -1,0 +1,91 @@
+// Modal dialogs: the platform's own <dialog>, which keeps the focus inside and gives it back.
+
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from '../basics/button.tsx'
+
+/** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it, unless `onClose` is null. */
+export function Dialog({
+  title,
+  isWide = false,
+  onClose,
+  children,
+}: {
+  title: string
+  /** For a table or lines of code. */
+  isWide?: boolean
+  /** Null: only what is inside closes it. */
+  onClose: (() => void) | null
+  children: ReactNode
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const shown = dialog.current
+    if (shown && !shown.open) shown.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      className={isWide ? 'dialog is-wide' : 'dialog'}
+      aria-labelledby={id}
+      closedby={onClose ? 'closerequest' : 'none'}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose?.()
+      }}
+      onClose={() => {
+        // A browser that does not know `closedby` closes it at the second Escape in a row, prevented or not.
+        const shown = dialog.current
+        if (shown === null || shown.open) return
+        if (onClose) onClose()
+        else shown.showModal()
+      }}
+    >
+      <div>
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/** A question before something that cannot simply be undone. */
+export function Confirm({
+  title,
+  action,
+  dismiss = 'Cancel',
+  isDanger = false,
+  isBusy = false,
+  isWide = false,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string
+  /** What the button says: the verb and the object, "Replay 14 deliveries". */
+  action: string
+  /** What the other button says. Where the action itself is to cancel, "Cancel" would be ambiguous. */
+  dismiss?: string
+  isDanger?: boolean
+  isBusy?: boolean
+  isWide?: boolean
+  onConfirm(): void
+  onClose(): void
+  children?: ReactNode
+}) {
+  return (
+    // What was sent cannot be taken back: while it is under way there is nothing to dismiss.
+    <Dialog title={title} isWide={isWide} onClose={isBusy ? null : onClose}>
+      {children}
+      <div className="dialog-actions">
+        <Button onClick={onClose} disabled={isBusy}>
+          {dismiss}
+        </Button>
+        <Button look={isDanger ? 'danger' : 'primary'} onClick={onConfirm} disabled={isBusy}>
+          {isBusy ? 'Working…' : action}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
