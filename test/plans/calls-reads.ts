@@ -110,6 +110,7 @@ import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
 
 const PAGE = { number: 0, size: 20 }
+const LAST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 const PREFIX = Buffer.alloc(5)
 
@@ -242,7 +243,10 @@ async function payments(recorder: Recorder, sample: Sample): Promise<void> {
   }
   const page = { limit: 20, beforeSequence: null }
   await recorder.record('', () => readEventsOfPayment(pool, clientKey, paymentId, page))
-  await recorder.record('', () => readFeed(pool, clientKey, FEED_START, 100))
+  // From the midst of a stretch: thousands are before the position, and thousands after it.
+  const after = { ...FEED_START, position: '25000' }
+  const seenUntilMs = now.getTime() - 3 * DAY_MS
+  await recorder.record('', () => readFeed(pool, clientKey, after, 100, seenUntilMs))
   await recorder.record('', () => findEvent(pool, { clientKey, accountId: null }, sample.eventId))
   await recorder.record('', () => readClientKeys(pool))
 }
@@ -318,15 +322,16 @@ async function numbers(recorder: Recorder, { now, jobId }: Sample): Promise<void
   await recorder.record('', () => readItems(pool, NOBODY, 0, 100))
   await recorder.record('of all', () => listAudit(pool, {}, { limit: 20, beforeId: null }))
   const from = new Date(now.getTime() - DAY_MS)
+  // By what is rare: what no index leads to is looked for in all rows.
   const filters = {
-    'by actor': { actor: 'operator' },
-    'by action': { action: 'payment.write' },
+    'by actor': { actor: 'nobody' },
+    'by action': { action: 'client.create' },
     'by object': { object: 'payment:1' },
     'of a time': { from, to: now },
     'without payments': { hasPaymentWrites: false },
   }
   for (const [label, filter] of Object.entries(filters)) {
-    await recorder.record(label, () => listAudit(pool, filter, { limit: 20, beforeId: NOBODY }))
+    await recorder.record(label, () => listAudit(pool, filter, { limit: 20, beforeId: LAST }))
   }
 }
 

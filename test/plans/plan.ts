@@ -54,7 +54,7 @@ interface RawNode {
 export interface Catalog {
   columns: ReadonlyMap<string, ReadonlySet<string>>
   wholeIndexes: ReadonlyMap<string, string>
-  /** The first column of each index; null for an expression. */
+  /** The first column of each index; null for an expression, and for a summary, in which any column leads. */
   firstColumns: ReadonlyMap<string, string | null>
   partialIndexes: ReadonlySet<string>
   emptyRelations: ReadonlySet<string>
@@ -81,7 +81,9 @@ export async function readCatalog(db: Db): Promise<Catalog> {
        -- All that were not deleted are not few.
        pg_get_expr(i.indpred, i.indrelid) <> '(deleted_at IS NULL)' as is_partial
      from pg_index i join pg_class c on c.oid = i.indexrelid
+     join pg_am m on m.oid = c.relam
      left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+       and m.amname <> 'brin'
      where c.relnamespace = 'paybell'::regnamespace`,
   )
   const empty = await db.query<{ name: string }>(

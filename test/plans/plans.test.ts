@@ -14,7 +14,8 @@ const VERSION = 18
 /** What they insert is there, once: they cannot be run a second time. */
 const NOT_RUN = ['notice-endpoint.ensureInternalClient', 'notice-endpoint.insertNoticeEndpoint']
 
-const { statements, withoutTricks, plannedEachTime, unseen, version } = await explainStore()
+const { statements, withoutTricks, withoutBounds, plannedEachTime, unseen, version } =
+  await explainStore()
 
 /** What fails is shown with its SQL and its plans. */
 function assertNone(faults: readonly { statement: Explained; text: string }[]): void {
@@ -52,6 +53,17 @@ test('no statement reads all of a table that grows, or what has piled up in it, 
   assert.deepEqual(unused, [])
   const notRun = statements.filter(({ read }) => read === null).map(({ name }) => name)
   assert.deepEqual(notRun.toSorted(), NOT_RUN)
+})
+
+test('a statement that is no longer bounded breaks these rules', {
+  skip: version === VERSION ? false : `this is PostgreSQL ${version}`,
+}, () => {
+  assert.ok(withoutBounds.length > 0)
+  const unnoticed = withoutBounds.filter((one) => listReadFaults([one]).faults.length === 0)
+  assert.deepEqual(
+    unnoticed.map(({ name }) => name),
+    [],
+  )
 })
 
 test('no plan of the hot path reads more than what it was asked for, whatever statistics say', () => {

@@ -8,7 +8,7 @@ import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
 import { findPlannedEachTime } from './kept-plans.ts'
 import { measureReads, type RowsRead } from './measured.ts'
-import { NEEDED, withoutTricks } from './needed.ts'
+import { BOUNDED, NEEDED, withoutTricks } from './needed.ts'
 import { type PlanNode, readCatalog, toPlan } from './plan.ts'
 import { Recorder, type Statement } from './recorder.ts'
 import { pickSample } from './sample.ts'
@@ -106,8 +106,9 @@ export interface ExplainedStore {
   /** PostgreSQL's major version. */
   version: number
   statements: readonly Explained[]
-  /** The same statements without what they do for the planner's sake (needed.ts). */
+  /** The same statements without what they do for the planner's sake, and without what bounds them (needed.ts). */
   withoutTricks: readonly Explained[]
+  withoutBounds: readonly Explained[]
   /** Prepared statements of the hot path of which no plan is kept. */
   plannedEachTime: readonly string[]
   /** Lines of the store that can send a statement and were not called. */
@@ -126,8 +127,9 @@ export async function explainStore(
   await called.drop()
 
   const statements = options.isHotOnly ? sent.filter(({ isHot }) => isHot) : sent
-  const others = options.isHotOnly ? [] : withoutTricks(statements)
-  const looker = new Looker([...statements, ...others])
+  const others = options.isHotOnly ? [] : withoutTricks(statements, NEEDED)
+  const unbounded = options.isHotOnly ? [] : withoutTricks(statements, BOUNDED)
+  const looker = new Looker([...statements, ...others, ...unbounded])
   await looker.look(empty, 'empty, never analyzed')
   await gatherStatistics(empty.pool)
   await looker.look(empty, 'empty, analyzed')
@@ -152,7 +154,8 @@ export async function explainStore(
   return {
     version: looker.version,
     statements: looker.explained.slice(0, statements.length),
-    withoutTricks: looker.explained.slice(statements.length),
+    withoutTricks: looker.explained.slice(statements.length, statements.length + others.length),
+    withoutBounds: looker.explained.slice(statements.length + others.length),
     plannedEachTime,
     unseen,
   }

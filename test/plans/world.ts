@@ -156,9 +156,10 @@ export async function fillWorld(db: Db): Promise<void> {
      cross join lateral (select
        case when c.client_key = 1 then 1 + (i / 6) % 39 else 1 + (i / 6) % 2 end as n) as e`,
     `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, document_hash,
-       document_bytes, created_at)
+       document_bytes, created_at, place)
      select client_key, event_id, payment_id, account_id, sequence, kind, ${TEXT},
-       case when i % 50 = 0 then sha256((i / 3)::text::bytea) end, case when i % 50 = 0 then 8 end, at
+       case when i % 50 = 0 then sha256((i / 3)::text::bytea) end, case when i % 50 = 0 then 8 end, at,
+       1000 + i
      from row_of`,
     `insert into payments (client_key, id, account_id, sequence, text, document_hash, accepted_at,
        changed_at)

@@ -17,5 +17,5 @@ prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as
   select id, payment_id, account_id, sequence, kind, created_at, text, place::text
   from events
   where client_key = $1 and (place, sequence, id) > ($2::bigint, $3::int, $4::uuid)
-  and id < uuid '019cb0fe-9400-0000-0000-000000000000' and substr(text, 46, 12) <> '"erasedAt":"'
+  and id >= uuid '019cc1bb-3f00-0000-0000-000000000000' and substr(text, 46, 12) <> '"erasedAt":"'
   order by events.place, sequence, id limit $5;
