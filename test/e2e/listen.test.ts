@@ -15,10 +15,11 @@ import { shardOf } from '../../server/core/delivery/endpoint.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Owner } from '../support/owner.ts'
-import { type Paybell, startPaybell, until } from '../support/paybell.ts'
+import { type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import type { Caller, SandboxFacts } from '../support/sandbox.ts'
+import { Caller, type SandboxFacts } from '../support/sandbox.ts'
+import { startServe, untilServed } from '../support/served.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 
@@ -289,22 +290,41 @@ describe('paybell listen', { concurrency: true }, () => {
     await end(elsewhere)
   })
 
-  test('it survives a server that goes away and comes back', async (t) => {
+  test('it survives a server that is killed and started again, and so does what was in its hands', async (t) => {
     const receiver = await startReceiver(t)
+    const made = await startPaybell(t)
+    await made.stop()
+    const baseUrl = `http://127.0.0.1:${await freePort()}`
+    const facts = { ...made, baseUrl }
+    const caller = new Caller(facts)
+    const env = {
+      PORT: new URL(baseUrl).port,
+      PAYBELL_MASTER_KEY: made.masterKey.toString('base64'),
+      PAYBELL_OPERATOR_KEY: made.operatorKey,
+    }
+    const killed = startServe(t, made.database, env)
+    await untilServed(killed)
     const configDir = await makeConfigDir(t)
-    const env = { PORT: String(await freePort()) }
-    const before = await startPaybell(t, { env })
-    const listening = await listen(t, before, { configDir, to: receiver })
-    await put(before.caller)
-    await receiver.hasSeen(({ accepted }) => accepted.length === 1)
-    await allDelivered(before.caller, 1)
-    await before.stop()
+    const listening = await listen(t, facts, { configDir, to: receiver })
+    const answer = Promise.withResolvers<void>()
+    receiver.answer = (_, response) => {
+      void answer.promise.then(() => response.end())
+      return undefined
+    }
+    await put(caller)
+    await receiver.hasSeen(({ received }) => received.length === 1)
+    killed.process.kill('SIGKILL')
+    assert.equal((await killed.ended).code, 'SIGKILL')
     await listening.hasPrinted(/cannot be reached: .*Trying again/)
-    const { caller } = await startPaybell(t, { env, beside: before })
+    receiver.answer = 200
+    answer.resolve()
+    // Which takes over what the dead one held in a moment, and not after half a minute.
+    const again = { beside: made, env: { PORT: env.PORT }, leasePolicy: SHORT_LEASES }
+    await startPaybell(t, again)
     await put(caller)
     await listening.hasPrinted(/Connected again\./)
-    await receiver.hasSeen(({ accepted }) => accepted.length === 2)
     await allDelivered(caller, 2)
+    assert.equal(new Set(receiver.accepted.map(({ headers }) => headers['webhook-id'])).size, 2)
     await end(listening)
   })
 })
