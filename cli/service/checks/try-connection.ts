@@ -18,7 +18,7 @@ export interface TryOptions {
 
 /** Null when it works, otherwise the reason, as deliveries tell it. */
 export async function connectAsCallback(url: string, options: TryOptions): Promise<string | null> {
-  const { protocol, hostname, port, host } = new URL(url)
+  const { protocol, hostname, port } = new URL(url)
   const connect = createGuardedConnector({
     policy: options.policy,
     resolve: options.resolve ?? createResolver(),
@@ -28,9 +28,10 @@ export async function connectAsCallback(url: string, options: TryOptions): Promi
   })
   const target = {
     protocol,
-    host,
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: port || (protocol === 'https:' ? '443' : '80'),
+    port,
+    // Nothing is asked, so nothing is read.
+    onBytes: () => {},
   }
   return new Promise((resolve) => {
     connect(target, (error, socket) => {

@@ -597,7 +597,7 @@ test('H5: a header that cannot be sent is an outcome, and others flow', async (t
   assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
 })
 
-test('an answer that comes before a large body is through is still the answer', async (t) => {
+test('an answer that comes before a large body is through is still the answer, and the last on its socket', async (t) => {
   const receiver = await startRawReceiver(t, (socket) => {
     socket.once('data', () => {
       socket.pause()
@@ -605,8 +605,12 @@ test('an answer that comes before a large body is through is still the answer', 
     })
   })
   const body = [Buffer.alloc(6_000_000, 'x'), Buffer.alloc(6_000_000, 'y')]
-  const { outcome } = await startClient(t).send(requestTo(receiver.port, { body }))
-  assert.equal(reasonOf(outcome), 'answered 413')
+  const client = startClient(t)
+  for (const parts of [body, body.slice(0, 1)]) {
+    const { outcome } = await client.send(requestTo(receiver.port, { body: parts }))
+    assert.equal(reasonOf(outcome), 'answered 413')
+  }
+  assert.equal(receiver.connectionCount, 2)
 })
 
 test('a receiver that never reads a large body ends at the deadline', async (t) => {
@@ -624,7 +628,7 @@ test('regression: F3, a process that was frozen before the first byte sends noth
   const client = startClient(t, { monotonicMs: () => performance.now() + frozenMs })
   assert.equal(reasonOf((await client.send(requestTo(receiver.port))).outcome), 'answered 200')
   const bytes = receiver.receivedBytes
-  // Undici looks at a socket that was idle for one round of the event loop; when it is over, the clock
+  // The wire looks at a socket that was idle for one round of the event loop; when it is over, the clock
   // has gone on, and no timer has run yet.
   const sending = client.send(requestTo(receiver.port))
   frozenMs = 2 * PATIENT.deadlineMs

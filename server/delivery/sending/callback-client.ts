@@ -1,7 +1,7 @@
 // The guarded sender: every callback, test send and replay leaves through `send`, and nothing else
 // opens a socket to a client's address. What the world does comes back as an Outcome; a failure of our
-// own rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: undici's
-// own timeouts are per phase, so a limit of ours (time-limit) counts the whole of it on the monotonic clock.
+// own rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: one
+// limit (time-limit) counts the whole of it on the monotonic clock.
 
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
@@ -17,6 +17,7 @@ import {
   type Target,
 } from './exchange.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
+import { toBeginning } from './request-bytes.ts'
 import { createResolver, type ResolveFn } from './resolver.ts'
 
 export interface CallbackClientOptions {
@@ -124,7 +125,7 @@ export class CallbackClient {
     if (known !== undefined) return known
     const check = checkCallbackUrl(text, this.#policy)
     const url = check.ok ? new URL(check.href) : null
-    const target = url === null ? null : { origin: url.origin, path: url.pathname + url.search }
+    const target = url === null ? null : { origin: url.origin, beginning: toBeginning(url) }
     this.#targets.set(text, target)
     return target
   }

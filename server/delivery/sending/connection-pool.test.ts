@@ -148,6 +148,46 @@ test('a receiver that hangs up after each answer gets a new socket each time', a
   assert.equal(receiver.connectionCount, 20)
 })
 
+test('a socket that the receiver closed, or wrote to, while it was idle is found before anything is sent', async (t) => {
+  const acts: ((socket: Socket) => void)[] = [
+    (socket) => socket.destroy(),
+    (socket) => socket.resetAndDestroy(),
+    (socket) => socket.write(OK.replace('200', '500')),
+  ]
+  for (const act of acts) {
+    const sockets: Socket[] = []
+    const receiver = await startRawReceiver(t, (socket) => {
+      sockets.push(socket)
+      answering(OK)(socket, 0)
+    })
+    const client = startClient(t)
+    await sendTo(client, receiver)
+    const bytes = receiver.receivedBytes
+    // After this a whole round of the event loop is ahead: what is done to the socket now is seen in it.
+    await new Promise(setImmediate)
+    act(sockets[0] ?? assert.fail())
+    const { outcome } = await sendTo(client, receiver)
+    assert.equal(outcome.kind === 'answered' && outcome.status, 200)
+    assert.equal(receiver.connectionCount, 2)
+    assert.equal(receiver.receivedBytes, 2 * bytes)
+    assert.equal(client.socketCount, 1)
+  }
+})
+
+test('a socket is not used for longer than the receiver says that it keeps it', async (t) => {
+  const answer = 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nContent-Length: 0\r\n\r\n'
+  const receiver = await startRawReceiver(t, answering(answer))
+  let nowMs = 0
+  const client = startClient(t, { monotonicMs: () => nowMs })
+  await sendTo(client, receiver)
+  nowMs += 3_000
+  await sendTo(client, receiver)
+  assert.equal(receiver.connectionCount, 1)
+  nowMs += 3_001
+  await sendTo(client, receiver)
+  assert.equal(receiver.connectionCount, 2)
+})
+
 test('unrequested bytes never become the answer to the next request', async (t) => {
   const forged = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
   const receiver = await startRawReceiver(t, (socket, connectionNumber) => {

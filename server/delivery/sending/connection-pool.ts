@@ -3,19 +3,14 @@
 // at the limit an idle connection of another pair makes room, and if none is idle, requests wait.
 // A pool without connections and waiters is forgotten: 100,000 quiet endpoints cost nothing.
 
-import type { EventEmitter } from 'node:events'
-import type { Socket } from 'node:net'
-import { type buildConnector, Client } from 'undici'
-import { AnswerGate } from './answer-gate.ts'
 import { Chain, Link } from './chain.ts'
 import type { ConnectFn } from './guarded-connector.ts'
+import { NextRound } from './next-round.ts'
+import { Connection, OriginPool, type Waiter } from './origin-pool.ts'
+import type { WireParts } from './wire.ts'
 
-/** A request that waits for a connection. */
-export interface Waiter {
-  /** Its link in the line of waiters, once it has waited; the pool's. */
-  link: Link<Waiter> | null
-  onConnection(connection: Connection): void
-}
+/** How often idle sockets are looked through: none is idle for longer than its time by more than this. */
+const SWEEP_MS = 250
 
 export interface PoolOptions {
   connect: ConnectFn
@@ -28,71 +23,9 @@ export interface PoolOptions {
   ageMsMax: number
 }
 
-/** One undici client, which has one socket at most, for one request at a time. */
-export class Connection {
-  readonly client: Client
-  readonly pool: OriginPool
-  readonly openedAtMs: number
-  /** Its link among all that are idle. */
-  readonly idle: Link<Connection> = new Link<Connection>(this)
-  isGone = false
-  #socket: Socket | null = null
-  #gate: AnswerGate | null = null
-
-  constructor(origin: string, pool: OriginPool, options: PoolOptions, onLost: () => void) {
-    this.pool = pool
-    this.openedAtMs = options.monotonicMs()
-    this.client = new Client(origin, {
-      connect: (target: buildConnector.Options, callback: buildConnector.Callback) => {
-        this.#socket = options.connect(target, callback as Parameters<ConnectFn>[1])
-        this.#gate = this.#socket && new AnswerGate(this.#socket)
-      },
-      pipelining: 1,
-      maxHeaderSize: 16 * 1024,
-      keepAliveTimeout: options.idleMsMax,
-      // A server's hint may shorten the idle time; it never lengthens it.
-      keepAliveMaxTimeout: options.idleMsMax,
-      // Per phase or per gap, and no help: the sender has a deadline in all.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      allowH2: false,
-      useMilo: false,
-    })
-    this.client.on('disconnect', onLost)
-    // Undici emits `error` when a handler throws; without a listener that ends the process.
-    const emitter: EventEmitter = this.client
-    emitter.on('error', () => {})
-  }
-
-  /** The request is about to be sent: what comes next is the beginning of its answer. */
-  expectAnswer(): void {
-    this.#gate?.expectAnswer()
-  }
-
-  /** Ends the socket at once, also one that is still connecting. */
-  destroy(): void {
-    this.isGone = true
-    this.client.destroy(() => {})
-    this.#socket?.destroy()
-  }
-}
-
-class OriginPool {
-  readonly clientKey: number
-  readonly origin: string
-  /** The most recently used is last, and is used first: the others may then grow old and close. */
-  readonly idle: Connection[] = []
-  readonly waiting = new Chain<Waiter>()
-  openCount = 0
-
-  constructor(clientKey: number, origin: string) {
-    this.clientKey = clientKey
-    this.origin = origin
-  }
-}
-
 export class ConnectionPool {
   readonly #options: PoolOptions
+  readonly #parts: WireParts
   /** By origin, then by client: joining the two into one key took as long as finding it. */
   readonly #pools = new Map<string, Map<number, OriginPool>>()
   /** Idle connections of all pools, the longest idle first. */
@@ -101,9 +34,11 @@ export class ConnectionPool {
   readonly #starved = new Set<OriginPool>()
   #openCount = 0
   #poolCount = 0
+  #isSweeping = false
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#parts = { connect: options.connect, nextRound: new NextRound() }
   }
 
   get openCount(): number {
@@ -131,16 +66,18 @@ export class ConnectionPool {
     if (waiter.link !== null && pool?.waiting.remove(waiter.link)) this.#forgetIfEmpty(pool)
   }
 
-  /** The request is over and its answer fully read, a moment ago: the socket can carry another. */
-  release(connection: Connection, answeredAtMs: number): void {
+  /** The request is over and its answer fully read, a moment ago: the socket can carry another for `keptMs`. */
+  release(connection: Connection, answeredAtMs: number, keptMs: number): void {
     if (connection.isGone) return
     const { pool } = connection
+    const { ageMsMax, idleMsMax } = this.#options
     const ageMs = answeredAtMs - connection.openedAtMs
+    // A server's hint may shorten the idle time; it never lengthens it.
+    connection.idleUntilMs = answeredAtMs + Math.min(keptMs, idleMsMax)
     // Where others starve, a busy origin gives its connection up after each request.
-    if (this.#othersStarve(pool) || ageMs > this.#options.ageMsMax) this.drop(connection)
+    if (this.#othersStarve(pool) || ageMs > ageMsMax) this.drop(connection)
     else this.#putIdle(connection)
-    // Not at once: undici is still inside the answer's last bytes, and has to see first whether
-    // the peer sent more than that, or hung up.
+    // Not at once: the answer's last bytes are still being read.
     if (!pool.waiting.isEmpty) queueMicrotask(() => this.#serve(pool))
   }
 
@@ -148,7 +85,8 @@ export class ConnectionPool {
   drop(connection: Connection): void {
     if (connection.isGone) return
     this.#takeOutOfIdle(connection)
-    connection.destroy()
+    connection.isGone = true
+    connection.wire.destroy()
     const { pool } = connection
     pool.openCount -= 1
     this.#openCount -= 1
@@ -192,15 +130,39 @@ export class ConnectionPool {
   }
 
   #takeIdle(pool: OriginPool): Connection | null {
-    const connection = pool.idle.pop()
-    if (connection === undefined) return null
-    this.#idle.remove(connection.idle)
-    return connection
+    for (let one = pool.idle.pop(); one !== undefined; one = pool.idle.pop()) {
+      this.#idle.remove(one.idle)
+      if (one.idleUntilMs >= this.#options.monotonicMs()) return one
+      // Its time is over, and the sweep has not come by yet.
+      this.drop(one)
+    }
+    return null
   }
 
   #putIdle(connection: Connection): void {
     connection.pool.idle.push(connection)
     this.#idle.add(connection.idle)
+    this.#sweepLater()
+  }
+
+  /** One timer for all, not one for each connection that is set again with each request. */
+  #sweepLater(): void {
+    if (this.#isSweeping) return
+    this.#isSweeping = true
+    const afterMs = Math.min(SWEEP_MS, this.#options.idleMsMax)
+    setTimeout(() => this.#sweep(), afterMs).unref()
+  }
+
+  /** Ends what was idle for its time. */
+  #sweep(): void {
+    this.#isSweeping = false
+    const atMs = this.#options.monotonicMs()
+    for (let link = this.#idle.first; link !== null; ) {
+      const { item, next } = link
+      if (item.idleUntilMs < atMs) this.drop(item)
+      link = next
+    }
+    if (!this.#idle.isEmpty) this.#sweepLater()
   }
 
   #takeOutOfIdle(connection: Connection): void {
@@ -217,9 +179,9 @@ export class ConnectionPool {
     }
     pool.openCount += 1
     this.#openCount += 1
-    const connection: Connection = new Connection(pool.origin, pool, this.#options, () => {
-      // In use, the request reports the loss, or undici connects again for it, guarded again.
-      if (connection.idle.isIn) this.drop(connection)
+    const openedAtMs = this.#options.monotonicMs()
+    const connection: Connection = new Connection(this.#parts, pool, openedAtMs, () => {
+      this.drop(connection)
     })
     return connection
   }

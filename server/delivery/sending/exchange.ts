@@ -1,14 +1,17 @@
-// One request and its answer, as undici's handler. Status line and headers decide; of the body a
+// One request and its answer. Status line and headers decide; of the body a
 // little is read for the record. Whatever happens, and in whichever order, it ends exactly once.
 
-import type { Dispatcher } from 'undici'
 import type { AttemptResult, CallbackRequest } from '../../core/delivery/callback-request.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
+import type { AnswerHead } from './answer-head.ts'
 import type { Link } from './chain.ts'
-import type { Connection, ConnectionPool, Waiter } from './connection-pool.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+import type { Connection, Waiter } from './origin-pool.ts'
 import { OwnFailure } from './own-failure.ts'
+import { toRequestBytes } from './request-bytes.ts'
 import { toFailedOutcome } from './send-failure.ts'
 import { TimeLimit } from './time-limit.ts'
+import type { Carried } from './wire.ts'
 
 export interface ExchangeLimits {
   monotonicMs: () => number
@@ -27,14 +30,12 @@ export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'bo
 /** Where a callback goes, once its URL has passed the rules. */
 export interface Target {
   origin: string
-  path: string
+  /** The lines that its requests begin with. */
+  beginning: string
 }
 
-// Parts below this are copied into one buffer: cheaper than a write each. Above, they are written
-// one by one as they are, so that a document of 14 MB is never in memory twice.
-const JOINED_BYTES_MAX = 64 * 1024
-
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
+const UNSENDABLE: Outcome = { kind: 'unsendable', reason: 'invalid-header' }
 
 /** What all exchanges of one sender share. */
 export interface ExchangeParts {
@@ -44,7 +45,7 @@ export interface ExchangeParts {
   onEnded(): void
 }
 
-export class Exchange implements Dispatcher.DispatchHandler, Waiter {
+export class Exchange implements Carried, Waiter {
   link: Link<Waiter> | null = null
   readonly #parts: ExchangeParts
   readonly #target: Target
@@ -61,6 +62,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
   #retryAfter: string | undefined
   #answeredAfterMs = 0
   #bodyBytes = 0
+  #keptMs = 0
   #excerpt: Buffer | null = null
 
   constructor(
@@ -102,12 +104,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
 
   #dispatch(connection: Connection): void {
     this.#connection = connection
-    try {
-      // Undici reports its own refusals, a header that cannot be sent among them, by onResponseError.
-      connection.client.dispatch(toDispatchOptions(this.#target.path, this.#request), this)
-    } catch (error) {
-      this.onResponseError(null, error)
-    }
+    const { headers, body } = this.#request
+    const bytes = toRequestBytes(this.#target.beginning, headers, body)
+    if (bytes === null) this.#fail(UNSENDABLE)
+    else connection.wire.carry(this, bytes)
   }
 
   /** The deadline, or the end of the time for the body. */
@@ -116,26 +116,17 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     else this.#end(this.#answer(), false)
   }
 
-  // The last moment before the first byte. Undici connects first, or looks at a socket that was idle for one
+  // The last moment before the first byte. The wire connects first, or looks at a socket that was idle for one
   // round of the event loop. A process that is frozen in between, or whose machine sleeps, would send when
   // it wakes up, before its timers run: after the end of its lease, when another process has delivered newer
   // updates (F3).
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (!this.#isTooLate()) {
-      this.#connection?.expectAnswer()
-      return
-    }
-    this.#fail(TIMEOUT)
-    controller.abort(new Error('its time was over before it could be sent'))
+  mayBegin(): boolean {
+    if (this.#isTooLate()) this.#fail(TIMEOUT)
+    return !this.#isEnded
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    // 1xx is no answer yet; however many come, the deadline stands.
-    if (status < 200 || this.#isEnded) return
+  onHead({ status, retryAfter }: AnswerHead, isWhole: boolean): void {
+    if (this.#isEnded) return
     const { limits } = this.#parts
     const afterMs = this.#elapsedMs()
     // An answer that is read before the timers run is late all the same.
@@ -145,15 +136,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     }
     this.#status = status
     this.#answeredAfterMs = afterMs
-    if (status === 429 || status === 503) {
-      const retryAfter = headers['retry-after']
-      this.#retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter
-    }
+    if (status === 429 || status === 503) this.#retryAfter = retryAfter
+    // The body is here already: no time is left to limit.
+    if (isWhole) return
     const bodyMs = Math.min(afterMs + limits.bodyTimeMs, limits.deadlineMs)
     this.#limit.set(this.#startedAtMs + bodyMs)
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onBody(chunk: Buffer): void {
     if (this.#isEnded) return
     this.#keep(chunk)
     this.#bodyBytes += chunk.length
@@ -161,11 +151,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     if (this.#bodyBytes >= this.#parts.limits.bodyBytesMax) this.#end(this.#answer(), false)
   }
 
-  onResponseEnd(): void {
-    this.#end(this.#answer(), true)
+  onWhole({ keptMs }: AnswerHead): void {
+    if (this.#isEnded) return
+    this.#keptMs = keptMs
+    const isFree = this.#connection?.wire.rest() === true
+    this.#end(this.#answer(), isFree && keptMs > 0)
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+  onBroken(error: unknown): void {
     // A reset after the header takes nothing back: the receiver has answered.
     if (error instanceof OwnFailure) this.#giveUp(error)
     else if (this.#status === 0) this.#fail(toFailedOutcome(error))
@@ -221,25 +214,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Waiter {
     if (this.#connection === null) {
       pool.stopWaiting(this.#request.clientKey, this.#target.origin, this)
     } else if (isReusable) {
-      pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs)
+      pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs, this.#keptMs)
     } else pool.drop(this.#connection)
     onEnded()
-  }
-}
-
-function toDispatchOptions(
-  path: string,
-  { headers, body: parts }: Posted,
-): Dispatcher.DispatchOptions {
-  const options = { path, method: 'POST', headers: headers as string[], body: parts[0] ?? null }
-  if (parts.length <= 1) return options
-  const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
-  if (bytes <= JOINED_BYTES_MAX) return { ...options, body: Buffer.concat(parts, bytes) }
-  return {
-    ...options,
-    headers: [...headers, 'content-length', String(bytes)],
-    // Undici writes any iterable of buffers one by one, waiting for the socket to drain between them;
-    // its types know only streams.
-    body: parts as unknown as Buffer,
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { TlsOptions } from 'node:tls'
+import type { TLSSocket, TlsOptions } from 'node:tls'
 import {
   answering,
   OK,
@@ -266,6 +266,28 @@ test('O4: a bad certificate or an old protocol is a tls-error, and no HTTP byte 
   }
 })
 
+test('O4: a session is taken up again for the name that it was made for, and for no other', async (t) => {
+  const seen: [unknown, boolean][] = []
+  const answer = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+  const receiver = await startRawReceiver(
+    t,
+    (socket) => {
+      const secured = socket as TLSSocket & { servername: string | false }
+      seen.push([secured.servername, secured.isSessionReused()])
+      answering(answer)(socket, 0)
+    },
+    { tls: certified('good.pem') },
+  )
+  const client = startClient(t, { resolve: async () => [OPEN] })
+  for (const host of [NAME, NAME, OPEN, NAME]) await sendTo(client, receiver.port, host)
+  assert.deepEqual(seen, [
+    [NAME, false],
+    [NAME, true],
+    [false, false],
+    [NAME, true],
+  ])
+})
+
 test('O4: without the extra authority its certificates are not trusted', async (t) => {
   const tls = certified('good.pem')
   const receiver = await startRawReceiver(t, answering(OK), { tls })
@@ -297,7 +319,7 @@ test('S1: the connector itself refuses forbidden literals, for which no look-up 
   const timersBefore = timerCount()
   for (const hostname of ['127.0.0.1', '::ffff:127.0.0.1', '::1', '0.0.0.0', '169.254.169.254']) {
     for (const protocol of ['http:', 'https:']) {
-      const target = { hostname, protocol, port: String(receiver.port) }
+      const target = { hostname, protocol, port: String(receiver.port), onBytes: () => {} }
       const answer: { error?: Error | null; socket?: Socket | null } = {}
       connect(target, (error, socket) => Object.assign(answer, { error, socket }))
       assert.ok(answer.error instanceof ConnectFailure, hostname)

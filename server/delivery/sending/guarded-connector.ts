@@ -6,16 +6,15 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP, type Socket } from 'node:net'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { buildConnector } from 'undici'
 import type { Outcome } from '../../core/delivery/delivery.ts'
 import { isAllowedAddress, type TargetPolicy } from '../../core/network/network-rules.ts'
+import { createDial, type DialTarget } from './dial.ts'
 import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
 import type { ResolveFn } from './resolver.ts'
 import { TimeLimit } from './time-limit.ts'
 
-/** Why there is no connection. Its code is none of undici's own, some of which make it try again. */
+/** Why there is no connection. */
 export class ConnectFailure extends Error {
-  readonly code = 'PAYBELL_CONNECT_FAILURE'
   readonly outcome: Outcome
 
   constructor(outcome: Outcome, cause?: unknown) {
@@ -34,8 +33,9 @@ export interface ConnectorOptions {
   extraCa?: string | undefined
 }
 
+/** Calls back once, unless the socket that it returns is destroyed before; with null it has called back already. */
 export type ConnectFn = (
-  target: buildConnector.Options,
+  target: DialTarget,
   callback: (error: Error | null, socket: Socket | null) => void,
 ) => Socket | null
 
@@ -45,17 +45,10 @@ const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
   const { policy, monotonicMs, connectTimeoutMs } = options
-  const connect = buildConnector({
-    allowH2: false,
-    rejectUnauthorized: true,
-    secureContext: createTrust(options.extraCa),
+  const dial = createDial({
     lookup: createGuardedLookup(policy, options.resolve),
-    // A dead address among a name's several costs this long, then the next one is tried.
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: 500,
-    // Undici's own limit is off: its timers are up to 500 ms late.
-    timeout: 0,
-  } as buildConnector.BuildOptions)
+    secureContext: createTrust(options.extraCa),
+  })
 
   return (target, callback) => {
     const host = withoutFinalDot(target.hostname)
@@ -69,20 +62,7 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
     const limit = new TimeLimit(monotonicMs, () => socket.destroy(new ConnectFailure(TIMEOUT)))
     // The final dot is dropped from SNI, as RFC 6066 §3 asks; the look-up is qualified without it.
     const servername = isIP(host) === 0 ? host : undefined
-    const onConnected = (error: Error | null, socket: Socket | null) => {
-      limit.clear()
-      if (error !== null) return callback(toFailure(error, isConnected), null)
-      return callback(null, socket)
-    }
-    // buildConnector returns the socket that it opens, which its types leave out.
-    const socket = connect(
-      {
-        ...target,
-        hostname: host,
-        ...(servername && target.protocol === 'https:' ? { servername } : {}),
-      },
-      onConnected as buildConnector.Callback,
-    ) as unknown as Socket
+    const socket = dial({ ...target, hostname: host }, servername)
     limit.set(monotonicMs() + connectTimeoutMs)
     // First among the listeners: TLS begins its handshake in one that was added before.
     socket.prependOnceListener('connect', () => {
@@ -91,6 +71,21 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
       // A peer that is gone already has no address any more.
       if (peer === undefined) socket.destroy(new ConnectFailure(RESET))
       else if (!isAllowedAddress(peer, rules)) socket.destroy(new ConnectFailure(BLOCKED))
+    })
+    let isTold = false
+    socket.once(target.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      limit.clear()
+      // Destroyed by the check above: its error is about to come.
+      if (socket.destroyed) return
+      isTold = true
+      callback(null, socket)
+    })
+    // It stays: an error without a listener ends the process.
+    socket.on('error', (error) => {
+      limit.clear()
+      if (isTold) return
+      isTold = true
+      callback(toFailure(error, isConnected), null)
     })
     socket.once('close', () => limit.clear())
     return socket
@@ -157,11 +152,17 @@ function withoutFinalDot(hostname: string): string {
 function toFailure(error: Error, isConnected: boolean): ConnectFailure | OwnFailure {
   if (error instanceof ConnectFailure || error instanceof OwnFailure) return error
   if (isOwnFailure(error)) return new OwnFailure(error)
-  const code = (error as NodeJS.ErrnoException).code ?? ''
-  if (code === 'ETIMEDOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') {
-    return new ConnectFailure(TIMEOUT, error)
-  }
+  const code = codeOf(error)
+  // Of a name's several addresses one that did not answer is enough: the others would have been tried again.
+  const isSlow =
+    error instanceof AggregateError && error.errors.some((one) => codeOf(one) === 'ETIMEDOUT')
+  if (code === 'ETIMEDOUT' || isSlow) return new ConnectFailure(TIMEOUT, error)
   const isReset = code === 'ECONNRESET' || code === 'EPIPE'
   const reason = isReset ? 'connection-reset' : isConnected ? 'tls-error' : 'connect-error'
   return new ConnectFailure({ kind: 'unreachable', reason }, error)
+}
+
+function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return String(code ?? '')
 }

@@ -1,0 +1,50 @@
+// What one client has towards one origin: its connections, and the requests that wait for one. Who gets which is the
+// connection pool's to say.
+
+import { NO_BYTES, type RememberedHead } from './answer-reader.ts'
+import { Chain, Link } from './chain.ts'
+import type { DialTarget } from './dial.ts'
+import { Wire, type WireParts } from './wire.ts'
+
+/** A request that waits for a connection. */
+export interface Waiter {
+  /** Its link in the line of waiters, once it has waited; the pool's. */
+  link: Link<Waiter> | null
+  onConnection(connection: Connection): void
+}
+
+/** A wire and its place in the pool. */
+export class Connection {
+  readonly wire: Wire
+  readonly pool: OriginPool
+  readonly openedAtMs: number
+  /** Its link among all that are idle. */
+  readonly idle: Link<Connection> = new Link<Connection>(this)
+  idleUntilMs = 0
+  isGone = false
+
+  constructor(parts: WireParts, pool: OriginPool, openedAtMs: number, onLost: () => void) {
+    this.wire = new Wire(parts, pool.place, pool.remembered, onLost)
+    this.pool = pool
+    this.openedAtMs = openedAtMs
+  }
+}
+
+export class OriginPool {
+  readonly clientKey: number
+  readonly origin: string
+  /** The most recently used is last, and is used first: the others may then grow old and close. */
+  readonly idle: Connection[] = []
+  readonly waiting = new Chain<Waiter>()
+  readonly place: Omit<DialTarget, 'onBytes'>
+  readonly remembered: RememberedHead = { bytes: NO_BYTES, head: null }
+  openCount = 0
+
+  constructor(clientKey: number, origin: string) {
+    this.clientKey = clientKey
+    this.origin = origin
+    const { protocol, hostname, port } = new URL(origin)
+    // An IPv6 address stands in brackets in a URL.
+    this.place = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port }
+  }
+}
