@@ -13,7 +13,7 @@ export interface PeerContext {
   /** Null for a peer that keeps its jobs in Redis. */
   databaseUrl: string | null
   redisPort: number
-  /** Signs and POSTs with Paybell's own sender; throws when the answer is not 200. */
+  /** Signs as Paybell does and POSTs with undici; throws when the answer is not 200. */
   deliver(job: Job): Promise<number>
 }
 

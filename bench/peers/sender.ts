@@ -1,16 +1,21 @@
-// The sending half that all peers share: Paybell's own client, headers and signatures.
+// The sending half that all peers share: Paybell's headers and signatures, sent with undici's own client, as their users
+// would send them.
 
 import { createSecretKey } from 'node:crypto'
+import { Agent, request } from 'undici'
 import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
-import { CallbackClient } from '../../server/delivery/sending/callback-client.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
 import type { Job } from './peer.ts'
 
+/** As many as Paybell opens to one origin, and as long as it waits for an answer. */
+const CONNECTIONS = 64
+const DEADLINE_MS = 15_000
+
 export function createDeliver(): (job: Job) => Promise<number> {
-  const client = new CallbackClient({ policy: { loopbackAllowed: true, allowedNetworks: [] } })
+  const dispatcher = new Agent({ connections: CONNECTIONS, headersTimeout: DEADLINE_MS })
   const keys = { current: createSecretKey(Buffer.from(SHARED_KEY)), previous: null }
   return async (job) => {
-    const body = [Buffer.from(job.text)]
+    const body = Buffer.from(job.text)
     const headers = callbackHeaders(
       {
         eventId: job.eventId,
@@ -23,12 +28,11 @@ export function createDeliver(): (job: Job) => Promise<number> {
         extraHeader: null,
       },
       keys,
-      body,
+      [body],
     )
-    const { outcome } = await client.send({ url: job.url, clientKey: 1, headers, body })
-    if (outcome.kind !== 'answered' || outcome.status !== 200) {
-      throw new Error(`not delivered: ${outcome.kind}`)
-    }
-    return outcome.status
+    const answer = await request(job.url, { method: 'POST', headers, body, dispatcher })
+    await answer.body.dump()
+    if (answer.statusCode !== 200) throw new Error(`not delivered: ${answer.statusCode}`)
+    return answer.statusCode
   }
 }
