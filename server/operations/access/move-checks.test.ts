@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../core/plain/errors.ts'
 import type { ClientMove } from '../../store/moves/client-moves.ts'
-import { checkLogin, checkRequest, refusePayment } from './move-checks.ts'
+import { ClientMoves, checkLogin, checkRequest, refusePayment } from './move-checks.ts'
 
 const ACCOUNT = '019a8f6e-1c2d-7a3b-9000-5e6f70819205'
 const MOVED: ClientMove = {
@@ -50,4 +50,29 @@ test('a client on its way reads, writes nothing, and its payments are accepted u
   const copying = { ...MOVED, state: 'COPYING' as const }
   assert.equal(refusePayment(copying, ACCOUNT)?.code, 'overloaded')
   checkLogin(new Map([[3, copying]]), MOVED.clientId)
+})
+
+test('what is half a second old is read anew beside the request, which does not wait; a second old is not used', async () => {
+  let nowMs = 0
+  const reads: (() => void)[] = []
+  const query = () => new Promise((resolve) => reads.push(() => resolve({ rows: [] })))
+  const moves = new ClientMoves({
+    pool: { query },
+    clock: { monotonicMs: () => nowMs },
+  } as unknown as ConstructorParameters<typeof ClientMoves>[0])
+  const first = moves.current()
+  reads.shift()?.()
+  const known = await first
+  nowMs = 499
+  assert.equal(await moves.current(), known)
+  assert.equal(reads.length, 0)
+  nowMs = 501
+  assert.equal(await moves.current(), known)
+  assert.equal(await moves.current(), known)
+  assert.equal(reads.length, 1, 'it is asked for once')
+  nowMs = 1_000
+  const waiting = moves.current()
+  reads.shift()?.()
+  assert.notEqual(await waiting, known)
+  assert.equal(await waiting, await moves.current())
 })

@@ -15,6 +15,8 @@ import { findRefusedClient } from '../../store/moves/move-fence.ts'
 import type { Deps } from '../shared/deps.ts'
 
 const KEPT_MS = 1_000
+/** From this age on it is read anew beside the requests that still go by it: none of them waits for it. */
+const READ_AHEAD_MS = 500
 const RETRY_AFTER_SECONDS = 2
 
 export class ClientMoves {
@@ -31,10 +33,12 @@ export class ClientMoves {
 
   /** By the key of the client. */
   current(): Promise<ReadonlyMap<number, ClientMove>> {
-    return this.#read.get(undefined, async () => {
+    const ask = async () => {
       const moves = await readClientMoves(this.#deps.pool)
       return new Map(moves.map((move) => [move.clientKey, move]))
-    })
+    }
+    this.#read.get(undefined, ask, READ_AHEAD_MS).catch(() => {})
+    return this.#read.get(undefined, ask)
   }
 
   /** How a write is answered that the fence has refused; null where it was not the fence. Never rejects. */

@@ -3,6 +3,7 @@
 
 import pg from 'pg'
 import { ServiceError } from '../../core/plain/errors.ts'
+import { FirstFreePool } from './first-free-pool.ts'
 import { HostFinder } from './hosts.ts'
 import { isReadOnlyError } from './read-only.ts'
 import { addressOf, connectMsMaxOf, createClient, SessionClient } from './session.ts'
@@ -34,6 +35,9 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 const STATEMENT_MS_MAX = 9_500
 const ANSWER_MARGIN_MS = 500
 
+/** Of idle connections so many stay: what a quiet service asks for at the same time needs none that is opened for it. */
+const KEPT_OPEN = 4
+
 /**
  * For statements that a connection prepares once and keeps a plan for. One that is made while a table is
  * empty reads all of it, and is kept until the table is analyzed: that of what is owed, after 10,000 changes
@@ -61,9 +65,10 @@ export function createPool(options: PoolOptions): pg.Pool {
       })
     }
   }
-  const pool = new pg.Pool({
+  const pool = new FirstFreePool({
     Client: PooledClient,
     max: options.connectionsMax,
+    min: KEPT_OPEN,
     // For a free connection, and for a new one: after this long the caller gets an error.
     connectionTimeoutMillis: connectMsMaxOf(url),
     idleTimeoutMillis: 60_000,
