@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import Fastify, { LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { answerClientError, answerConnect } from './answers/client-errors.ts'
 import { sendFailure } from './answers/failures.ts'
 import { SECURITY_HEADERS } from './answers/security-headers.ts'
@@ -19,12 +19,9 @@ export function createHttpApp(deps: ServerDeps): App {
   const { logger, config } = deps
   const level = refusalLevel(config.mode)
   const app = Fastify({
-    loggerInstance: logger,
+    loggerInstance: withoutChildren(logger),
     // We write one wide line per request ourselves (request-log.ts).
-    logController: new LogController({
-      disableRequestLogging: true,
-      requestIdLogLabel: 'requestId',
-    }),
+    logController: new LogController({ disableRequestLogging: true }),
     // We make the request id: one from a caller could forge another's trail in the log.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
@@ -69,6 +66,12 @@ export function createHttpApp(deps: ServerDeps): App {
     answerConnect(socket, { baseUrl: deps.baseUrl(), logger, level })
   })
   closeSocketsAfterAnswers(app, () => deps.isDraining())
+  app.decorateRequest('route', null)
+  // Fastify makes this object anew whenever it is asked for.
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.route = request.routeOptions
+    done()
+  })
   app.decorateRequest('caller', null)
   app.decorateRequest('operator', null)
   app.decorateRequest('accountId', null)
@@ -76,4 +79,11 @@ export function createHttpApp(deps: ServerDeps): App {
   app.decorateRequest('logged', null)
   app.decorateRequest('span', null)
   return app
+}
+
+/** Fastify would make a logger for each request. Nearly none writes a line with it; ours name the request's id themselves. */
+function withoutChildren(logger: FastifyBaseLogger): FastifyBaseLogger {
+  const shared: FastifyBaseLogger = Object.create(logger)
+  shared.child = () => shared
+  return shared
 }

@@ -21,7 +21,7 @@ export function sendFailure(
   if (status >= 500 && failure.code !== 'not-ready') logFailure(request, failure)
   request.problemCode = failure.code
   lingerAfterAnswer(request.raw)
-  const isTokenRequest = request.routeOptions.config.isTokenRequest === true
+  const isTokenRequest = request.route?.config?.isTokenRequest === true
   const form = isTokenForm(request) ? formProblem(request, failure, status) : null
   const problem = toProblem(failure, { baseUrl, requestId: request.id, isTokenRequest })
   // As bytes: to text the framework adds a charset parameter that this media type does not have.
@@ -33,7 +33,8 @@ export function sendFailure(
 }
 
 function logFailure(request: FastifyRequest, failure: ServiceError): void {
-  const line = { code: failure.code, err: toLogged(failure.cause ?? failure) }
+  const err = toLogged(failure.cause ?? failure)
+  const line = { requestId: request.id, code: failure.code, err }
   if (failure.code === 'internal') request.log.error(line, 'request.failed')
   else request.log.warn(line, 'request.failed')
 }

@@ -3,7 +3,9 @@
 
 import type {
   FastifyBaseLogger,
+  FastifyContextConfig,
   FastifyInstance,
+  FastifySchema,
   FastifyTypeProvider,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
@@ -32,6 +34,13 @@ export type App = FastifyInstance<
  *  `request.operator`. */
 export type Routes = (app: App) => void | Promise<void>
 
+interface Route {
+  /** The pattern; undefined when the address led to no route. */
+  url?: string
+  config?: FastifyContextConfig
+  schema?: FastifySchema
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether `AccountId` must be there or may be; a wrong one is refused either way. */
@@ -52,11 +61,13 @@ declare module 'fastify' {
     isProbe?: boolean
   }
   interface FastifyRequest {
+    /** What was declared of the route; null where the address was so malformed that no hook has run. */
+    route: Route | null
     /** The caller, on routes of the client interface. */
     caller: Caller | null
     /** The caller, on routes of the operator. */
     operator: Operator | null
-    /** The caller's own account that `AccountId` named. */
+    /** The account that `AccountId` named: a client's own, or that of a payment which the operator writes. */
     accountId: string | null
     /** The digits of `/amount/amount` as they were sent (core/plain/exact-json). */
     amountText: string | undefined

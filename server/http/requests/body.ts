@@ -33,7 +33,7 @@ export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
     // Of two headers Node would use the first.
     const sent = onlyHeaderValue(request, 'content-type')
     if (wanted === null || isType(sent, wanted)) return done()
-    if (request.routeOptions.config.takesForm !== true) return done(unsupported(wanted))
+    if (request.route?.config?.takesForm !== true) return done(unsupported(wanted))
     done(isType(sent, FORM_TYPE) ? undefined : unsupported(`${wanted} or ${FORM_TYPE}`))
   })
 }
@@ -45,7 +45,7 @@ async function readLarge(
 ): Promise<unknown> {
   const { value, amountText } = await work.runSteps(parseJsonInSteps(bytes))
   request.amountText = amountText
-  await request.routeOptions.config.readAhead?.(value, work)
+  await request.route?.config?.readAhead?.(value, work)
   return value
 }
 
@@ -55,9 +55,8 @@ function unsupported(wanted: string): ServiceError {
 
 /** The content type that the route needs; null where no body is needed. */
 function wantedType(request: FastifyRequest): string | null {
-  if (request.is404) return null
-  const { config, schema } = request.routeOptions
-  return config.mediaType ?? (schema?.body === undefined ? null : JSON_TYPE)
+  const { route } = request
+  return route?.config?.mediaType ?? (route?.schema?.body === undefined ? null : JSON_TYPE)
 }
 
 function isType(header: string | undefined, wanted: string): boolean {

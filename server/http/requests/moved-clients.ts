@@ -51,8 +51,8 @@ function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   return (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {}
 }
 
-function readNamed({ params, query, body, routeOptions }: FastifyRequest): Named {
-  if (routeOptions.url?.startsWith(ONE_CLIENT)) return { clientId: (params as { id: string }).id }
+function readNamed({ params, query, body, route }: FastifyRequest): Named {
+  if (route?.url?.startsWith(ONE_CLIENT)) return { clientId: (params as { id: string }).id }
   const { filter } = (body ?? {}) as { filter?: Named }
   return filter ?? (query as Named)
 }

@@ -80,7 +80,7 @@ function decodeFormText(text: string): string | undefined {
 }
 
 export function isTokenForm(request: FastifyRequest): boolean {
-  if (request.routeOptions.config.takesForm !== true) return false
+  if (request.route?.config?.takesForm !== true) return false
   const [type] = (onlyHeaderValue(request, 'content-type') ?? '').toLowerCase().split(';')
   return type?.trim() === FORM_TYPE
 }

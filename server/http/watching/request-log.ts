@@ -23,7 +23,7 @@ export function logRequests(app: FastifyInstance, mode: Mode): void {
     const line = {
       requestId: request.id,
       method: request.method,
-      route: request.is404 ? null : (request.routeOptions.url ?? null),
+      route: request.route?.url ?? null,
       status: reply.statusCode,
       code: request.problemCode ?? undefined,
       durationMs: Math.round(reply.elapsedTime * 10) / 10,
@@ -41,7 +41,7 @@ function levelOf(
   { statusCode }: FastifyReply,
   mode: Mode,
 ): 'debug' | 'info' | 'warn' {
-  if (request.routeOptions.config?.isProbe) return statusCode < 400 ? 'debug' : 'info'
+  if (request.route?.config?.isProbe) return statusCode < 400 ? 'debug' : 'info'
   // A mistake of ours already has a line of its own.
   return statusCode >= 400 && statusCode < 500 ? refusalLevel(mode) : 'info'
 }

@@ -17,7 +17,7 @@ export function countRequests(
   app.addHook('onResponse', (request, reply, done) => {
     count({
       method: request.method,
-      route: request.is404 ? null : (request.routeOptions.url ?? null),
+      route: request.route?.url ?? null,
       status: reply.statusCode,
       seconds: reply.elapsedTime / 1_000,
     })

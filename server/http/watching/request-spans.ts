@@ -24,7 +24,7 @@ declare module 'fastify' {
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.addHook('onRequest', (request, _reply, done) => {
     // The operator may have instrumented Node's own server: then its span is used.
-    if (request.routeOptions.config?.isProbe || trace.getActiveSpan() !== undefined) return done()
+    if (request.route?.config?.isProbe || trace.getActiveSpan() !== undefined) return done()
     const { span, within } = startSpan(tracer, request)
     request.span = span
     context.with(trace.setSpan(within, span), done)
@@ -38,7 +38,7 @@ export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
 }
 
 function startSpan(tracer: Tracer, request: FastifyRequest) {
-  const route = request.is404 ? undefined : request.routeOptions.url
+  const route = request.route?.url
   const incoming = propagation.extract(ROOT_CONTEXT, request.headers)
   const isOperator = route?.startsWith('/operator/') === true
   const within = isOperator ? incoming : ROOT_CONTEXT
