@@ -53,11 +53,8 @@ function notAllowed(reply: FastifyReply, methods: ReadonlySet<string>): ServiceE
 
 function pathOf(request: FastifyRequest): string {
   const url = request.raw.url ?? ''
-  for (let at = 0; at < url.length; at++) {
-    const code = url.charCodeAt(at)
-    if (code === 0x3f || code === 0x3b || code === 0x23) return url.slice(0, at) // ? ; #
-  }
-  return url
+  const end = url.search(/[?;#]/)
+  return end < 0 ? url : url.slice(0, end)
 }
 
 function toRegExp(url: string): RegExp {

@@ -9,9 +9,10 @@ import type { Deps } from '../../operations/shared/deps.ts'
 export function trailOf(request: FastifyRequest): Trail {
   if (request.operator === null) throw new Error('this route is not behind authenticateOperator')
   const { operator } = request
-  const isAssistant = request.headers['user-agent']?.startsWith(ASSISTANT_AGENT) === true
-  const actor = isAssistant ? `${operator.actor.slice(0, NAME_MAX)} via mcp` : operator.actor
-  return { operator: { ...operator, actor }, requestId: request.id }
+  const requestId = request.id
+  if (!request.headers['user-agent']?.startsWith(ASSISTANT_AGENT)) return { operator, requestId }
+  const actor = `${operator.actor.slice(0, NAME_MAX)} via mcp`
+  return { operator: { ...operator, actor }, requestId }
 }
 
 /** What the audit has room for, beside the mark. */

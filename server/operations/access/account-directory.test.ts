@@ -33,6 +33,7 @@ test('what was found once is not asked for again', async () => {
   assert.equal(found.get(idOf(1)), 1)
   assert.equal(found.get(idOf(2)), 2)
   assert.deepEqual(asked, [[idOf(1)], [idOf(2)]])
+  assert.deepEqual([directory.findKnown(idOf(2)), directory.findKnown(idOf(0))], [2, undefined])
 })
 
 test('an account that does not exist is asked for again: it may have been opened since', async () => {

@@ -18,6 +18,11 @@ export class AccountDirectory {
     this.#db = db
   }
 
+  /** `findOne` without a promise; undefined where it has to be asked for. */
+  findKnown(accountId: string): number | undefined {
+    return this.#clientKeys.look(accountId) ?? undefined
+  }
+
   /** The key of the account's client; null when there is no such account. */
   findOne(accountId: string): Promise<number | null> {
     return this.#clientKeys.get(accountId, async () => {

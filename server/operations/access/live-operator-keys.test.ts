@@ -37,7 +37,7 @@ function create() {
   const config = loadConfig('sandbox', {})
   const keys = new OperatorKeys({ pool: { query } as unknown as Pool, clock, config, sealer })
   const isKnown = async (token = GOOD) => (await keys.verify(token))?.actor === 'feeder'
-  return { keys, clock, state, waiting, isKnown }
+  return { keys, clock, state, waiting, isKnown, sealer }
 }
 
 test('callers at the same time share one query for the keys, and it is asked again after two seconds', async () => {
@@ -86,4 +86,28 @@ test('while newer keys are looked for because of a wrong one, a good one passes 
   waiting[0]?.fail()
   await assert.rejects(wrong, /away/)
   assert.equal(await isKnown(), true, 'a failed question changes nothing')
+})
+
+test('a key that was right is known without a promise, until the keys have to be read again', async () => {
+  const { keys, clock, state, isKnown } = create()
+  assert.equal(keys.findKnown(GOOD), null, 'not seen yet')
+  assert.equal(await isKnown(), true)
+  assert.deepEqual(keys.findKnown(GOOD), { actor: 'feeder', role: 'ingest' })
+  assert.equal(keys.findKnown(WRONG), null)
+  clock.advance(2)
+  assert.equal(keys.findKnown(GOOD), null, 'read two seconds ago')
+  assert.equal(await isKnown(), true)
+  keys.forget()
+  assert.equal(keys.findKnown(GOOD), null, 'one was revoked')
+  state.isLive = false
+  assert.equal(await isKnown(), false)
+  assert.equal(keys.findKnown(GOOD), null, 'it was this one')
+})
+
+test('a guess is hashed no more often than it is verified', async (t) => {
+  const { keys, isKnown, sealer } = create()
+  assert.equal(await isKnown(), true)
+  const hashed = t.mock.method(sealer, 'digest').mock
+  keys.findKnown(WRONG)
+  assert.equal(hashed.callCount(), 0)
 })

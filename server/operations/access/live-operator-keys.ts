@@ -59,13 +59,27 @@ export class OperatorKeys {
     return (await this.identify(token))?.operator ?? null
   }
 
+  /** `verify` without a promise; null where the key was not seen yet, or the keys have to be read first. */
+  findKnown(token: string): Operator | null {
+    // A guess is never remembered, and so is hashed no more often for this.
+    if (!this.#digests.has(token)) return null
+    if (this.#isFirst(token)) return FIRST.operator
+    const keys = this.#liveKeys.look()
+    return keys === undefined ? null : (this.#use(token, keys)?.operator ?? null)
+  }
+
   /** The operator, and which key it is. */
   async identify(token: string): Promise<Identity | null> {
     if (this.#isFirst(token)) return FIRST
     if (!KEY.test(token)) return null
-    const key =
-      this.#match(token, await this.#readLiveKeys(KEPT_MS)) ??
-      this.#match(token, await this.#readLiveKeys(ASKED_AGAIN_MS))
+    return (
+      this.#use(token, await this.#readLiveKeys(KEPT_MS)) ??
+      this.#use(token, await this.#readLiveKeys(ASKED_AGAIN_MS))
+    )
+  }
+
+  #use(token: string, keys: readonly LiveKey[]): Identity | null {
+    const key = this.#match(token, keys)
     if (key === null) return null
     this.#noteUse(token, key)
     return { operator: { actor: key.name, role: key.role }, keyId: key.id }
