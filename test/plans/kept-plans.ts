@@ -16,9 +16,10 @@ export async function findPlannedEachTime(
   const names = new Map(statements.map((statement, index) => [`kept_${index}`, statement]))
   await client.query('set plan_cache_mode = auto')
   for (const [name, { text, values }] of names) {
-    const given = values.map((value) => toLiteral(firstOf(value))).join(', ')
+    await client.query(`prepare ${name} as ${text}`)
+    const given = await writeFirstRow(client, name, values)
     const execute = `explain execute ${name}${given && `(${given})`}`
-    await client.query(`prepare ${name} as ${text}; ${Array(EXECUTIONS).fill(execute).join(';')}`)
+    await client.query(Array(EXECUTIONS).fill(execute).join(';'))
   }
   const { rows } = await client.query<{ name: string }>(
     `select name from pg_prepared_statements where name like 'kept%' and generic_plans = 0`,
@@ -26,23 +27,27 @@ export async function findPlannedEachTime(
   return rows.flatMap(({ name }) => names.get(name)?.name ?? [])
 }
 
-/** An array with its first element alone; anything else as it is. */
-function firstOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1)
-  if (typeof value !== 'string' || !value.startsWith('{')) return value
-  return value.replace(/^\{("[^"]*"|[^,}]*).*\}$/s, '{$1}')
-}
-
-function toLiteral(value: unknown): string {
-  if (value === null || value === undefined) return 'null'
-  if (Array.isArray(value)) return pg.escapeLiteral(`{${value.map(toElement).join(',')}}`)
-  if (value instanceof Date) return pg.escapeLiteral(value.toISOString())
-  if (Buffer.isBuffer(value)) return pg.escapeLiteral(`\\x${value.toString('hex')}`)
-  return pg.escapeLiteral(String(value))
-}
-
-function toElement(value: unknown): string {
-  if (value === null || value === undefined) return 'NULL'
-  const text = value instanceof Date ? value.toISOString() : String(value)
-  return `"${text.replace(/["\\]/g, '\\$&')}"`
+/** The values as literals; of an array, which may be binary, PostgreSQL writes the first element. */
+async function writeFirstRow(
+  client: PoolClient,
+  name: string,
+  values: readonly unknown[],
+): Promise<string> {
+  if (values.length === 0) return ''
+  const { rows: types } = await client.query<{ type: string }>(
+    `select unnest(parameter_types)::text as type from pg_prepared_statements where name = $1`,
+    [name],
+  )
+  const asText = types.map(({ type }, index) => {
+    const value = `$${index + 1}::${type}`
+    return `(${type.endsWith('[]') ? `(${value})[:1]` : value})::text`
+  })
+  const { rows } = await client.query<string[]>({
+    text: `select ${asText.join(', ')}`,
+    values: [...values],
+    rowMode: 'array',
+  })
+  return (rows[0] ?? [])
+    .map((literal) => (literal === null ? 'null' : pg.escapeLiteral(literal)))
+    .join(', ')
 }

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isUuid } from '../../server/core/plain/uuid.ts'
 import { listReadFaults } from './reads.ts'
 import { listFaults } from './rules.ts'
 import { readSnapshots, renderSnapshots, renderWithPlans } from './snapshots.ts'
@@ -34,6 +35,19 @@ test('every statement has a name of its own, which psql does not cut', () => {
   assert.equal(new Set(names).size, names.length)
   assert.deepEqual(
     names.filter((name) => name.length > 63),
+    [],
+  )
+})
+
+test('ids, numbers and instants are given in binary form, not as arrays that the driver writes', () => {
+  const written = statements.filter(({ values }) =>
+    values.some(
+      (value) =>
+        Array.isArray(value) && value.some((one) => typeof one !== 'string' || isUuid(one)),
+    ),
+  )
+  assert.deepEqual(
+    written.map(({ name }) => name),
     [],
   )
 })

@@ -10,6 +10,7 @@ import {
   type ShownHealth,
 } from '../../core/delivery/health.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { hideLength, owedTo } from '../sql/planner.ts'
 
 /** What one endpoint's attempts have shown since the last write. */
@@ -34,7 +35,6 @@ const AHEAD_MS_MAX = 60_000
 
 export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Date): Promise<void> {
   if (deltas.length === 0) return
-  const toDate = (ms: number | null) => (ms === null ? null : new Date(ms))
   await db.query({
     name: 'save-health',
     text: `insert into endpoint_health as h
@@ -57,14 +57,14 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
            where (excluded.failing_since is not null
              and h.last_success_at > excluded.last_failure_at and h.last_success_at < $9) is not true`,
     values: [
-      deltas.map((delta) => delta.clientKey),
-      deltas.map((delta) => delta.endpointId),
-      deltas.map((delta) => toDate(delta.failingSinceMs)),
-      deltas.map((delta) => toDate(delta.lastSuccessAtMs)),
-      deltas.map((delta) => toDate(delta.lastFailureAtMs)),
-      deltas.map((delta) => delta.lastError),
-      deltas.map((delta) => delta.circuit),
-      deltas.map((delta) => toDate(delta.nextProbeAtMs)),
+      column('int', deltas, (delta) => delta.clientKey),
+      column('uuid', deltas, (delta) => delta.endpointId),
+      column('timestamptz', deltas, (delta) => delta.failingSinceMs),
+      column('timestamptz', deltas, (delta) => delta.lastSuccessAtMs),
+      column('timestamptz', deltas, (delta) => delta.lastFailureAtMs),
+      column('text', deltas, (delta) => delta.lastError),
+      column('text', deltas, (delta) => delta.circuit),
+      column('timestamptz', deltas, (delta) => delta.nextProbeAtMs),
       new Date(now.getTime() + AHEAD_MS_MAX),
     ],
   })
@@ -82,11 +82,11 @@ export async function saveHealth(db: Db, deltas: readonly HealthDelta[], now: Da
              durations = (select array_agg(a + b order by i)
                from unnest(h.durations, excluded.durations) with ordinality as s (a, b, i))`,
     values: [
-      deltas.map((delta) => delta.clientKey),
-      deltas.map((delta) => delta.endpointId),
-      deltas.map((delta) => delta.attempts),
-      deltas.map((delta) => delta.delivered),
-      deltas.map((delta) => `{${delta.durations.join(',')}}`),
+      column('int', deltas, (delta) => delta.clientKey),
+      column('uuid', deltas, (delta) => delta.endpointId),
+      column('int', deltas, (delta) => delta.attempts),
+      column('int', deltas, (delta) => delta.delivered),
+      column('text', deltas, (delta) => `{${delta.durations.join(',')}}`),
       now,
     ],
   })
@@ -112,7 +112,10 @@ export async function readShownHealth(
              from endpoint_health h
              where h.client_key = k.client_key and h.endpoint_id = k.id
                and (h.failing_since is not null or h.circuit <> 'CLOSED') limit 1) as h`,
-    values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
+    values: [
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.endpointId),
+    ],
   })
   return new Map(
     rows.map(({ endpoint_id, is_failing, last_error, circuit, next_probe_at }) => [

@@ -2,6 +2,7 @@
 
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 
 /** Hours without an attempt are left out. */
 export interface EndpointHour {
@@ -25,8 +26,8 @@ export async function readEndpointHours(
              and o.hour > $3
            order by o.hour`,
     values: [
-      endpoints.map((endpoint) => endpoint.clientKey),
-      endpoints.map((endpoint) => endpoint.id),
+      column('int', endpoints, (endpoint) => endpoint.clientKey),
+      column('uuid', endpoints, (endpoint) => endpoint.id),
       new Date(now.getTime() - DAY_MS),
     ],
   })

@@ -7,6 +7,7 @@ import type { Endpoint, EndpointKind, EndpointStatus } from '../../core/delivery
 import type { EndpointHealth } from '../../core/delivery/health.ts'
 import { isUuid } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { owedTo } from '../sql/planner.ts'
 import { isNamed } from '../sql/search-words.ts'
 import { type HealthRow, toHealth, toProbeTime } from './endpoint-health.ts'
@@ -149,8 +150,8 @@ export async function readHealthOf(
            left join endpoint_health h
              on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id`,
     values: [
-      endpoints.map((endpoint) => endpoint.clientKey),
-      endpoints.map((endpoint) => endpoint.id),
+      column('int', endpoints, (endpoint) => endpoint.clientKey),
+      column('uuid', endpoints, (endpoint) => endpoint.id),
       new Date(now.getTime() - DAY_MS),
       PENDING_COUNTED_MAX,
     ],

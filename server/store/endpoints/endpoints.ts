@@ -6,6 +6,7 @@ import type { Endpoint, EndpointKind, EndpointStatus } from '../../core/delivery
 import type { EndpointSettings } from '../../core/delivery/endpoint-settings.ts'
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 import {
   SETTINGS_COLUMNS,
@@ -248,11 +249,11 @@ export async function listEndpoints(
                on true) as found
            order by q.number, found.created_at, found.id`,
     values: [
-      requests.map(({ scope }) => scope.clientKey),
-      requests.map(({ scope }) => scope.kind),
-      requests.map(({ scope }) => accountOf(scope)),
-      requests.map(({ page }) => page.size),
-      requests.map(({ page }) => pageOffset(page)),
+      column('int', requests, ({ scope }) => scope.clientKey),
+      column('text', requests, ({ scope }) => scope.kind),
+      column('uuid', requests, ({ scope }) => accountOf(scope)),
+      column('int', requests, ({ page }) => page.size),
+      column('bigint', requests, ({ page }) => pageOffset(page)),
     ],
   })
   const pages = requests.map(({ page }) => ({ ...page, items: [] as Endpoint[], total: 0 }))

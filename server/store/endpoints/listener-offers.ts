@@ -3,6 +3,7 @@
 
 import type { Outcome, UnreachableReason } from '../../core/delivery/delivery.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import type { ListenerKey } from './listeners.ts'
 
 export interface Offer extends ListenerKey {
@@ -117,8 +118,8 @@ export async function findOffered(
              where o.client_key = k.client_key and o.listener_id = k.listener_id
                and o.taken_at is null and o.deadline_at > $3)`,
     values: [
-      listeners.map(({ clientKey }) => clientKey),
-      listeners.map(({ listenerId }) => listenerId),
+      column('int', listeners, ({ clientKey }) => clientKey),
+      column('uuid', listeners, ({ listenerId }) => listenerId),
       now,
     ],
   })
@@ -178,9 +179,9 @@ export async function collectAnswers(
              and o.outcome is not null
            returning ${ANSWER_COLUMNS}`,
     values: [
-      keys.map(({ clientKey }) => clientKey),
-      keys.map(({ listenerId }) => listenerId),
-      keys.map(({ id }) => id),
+      column('int', keys, ({ clientKey }) => clientKey),
+      column('uuid', keys, ({ listenerId }) => listenerId),
+      column('uuid', keys, ({ id }) => id),
     ],
   })
   return new Map(rows.map((row) => [row.id, toAnswer(row)]))
@@ -216,9 +217,9 @@ export async function withdrawUntaken(
              and o.taken_at is null
            returning o.id`,
     values: [
-      keys.map(({ clientKey }) => clientKey),
-      keys.map(({ listenerId }) => listenerId),
-      keys.map(({ id }) => id),
+      column('int', keys, ({ clientKey }) => clientKey),
+      column('uuid', keys, ({ listenerId }) => listenerId),
+      column('uuid', keys, ({ id }) => id),
     ],
   })
   return rows.map(({ id }) => id)

@@ -11,7 +11,7 @@ import type {
 } from '../../core/delivery/notice.ts'
 import type { Db } from '../connection/db.ts'
 import { LOCKS, takeLock, tryLock } from '../connection/locks.ts'
-import { instantColumn, plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { IN_CELL, owedTo } from '../sql/planner.ts'
 import { stretchAround, timesWithin } from '../sql/stretches.ts'
 
@@ -225,7 +225,7 @@ export async function readEndpointsToTell(
     values: [
       noticeClientKey,
       before(policy.failingAfterMs[0] ?? 0),
-      policy.failingAfterMs.map(before),
+      column('timestamptz', policy.failingAfterMs, (ms) => before(ms).getTime()),
       before(policy.exhaustedEveryMs),
       at.limit,
     ],
@@ -287,15 +287,15 @@ export async function saveTold(
              exhausted_untold = excluded.exhausted_untold,
              exhausted_told_at = excluded.exhausted_told_at`,
     values: [
-      plainColumn(rows, (row) => row.clientKey),
-      plainColumn(rows, (row) => row.endpointId),
-      plainColumn(rows, ({ told }) => told.sequence),
-      instantColumn(rows, ({ told }) => told.failingSinceMs),
-      plainColumn(rows, ({ told }) => told.failingTold),
-      instantColumn(rows, ({ told }) => told.disabledSinceMs),
-      plainColumn(rows, ({ told }) => told.exhaustedTotal),
-      plainColumn(rows, ({ told }) => told.exhaustedUntold),
-      instantColumn(rows, ({ told }) => told.exhaustedToldAtMs),
+      column('int', rows, (row) => row.clientKey),
+      column('uuid', rows, (row) => row.endpointId),
+      column('int', rows, ({ told }) => told.sequence),
+      column('timestamptz', rows, ({ told }) => told.failingSinceMs),
+      column('smallint', rows, ({ told }) => told.failingTold),
+      column('timestamptz', rows, ({ told }) => told.disabledSinceMs),
+      column('bigint', rows, ({ told }) => told.exhaustedTotal),
+      column('int', rows, ({ told }) => told.exhaustedUntold),
+      column('timestamptz', rows, ({ told }) => told.exhaustedToldAtMs),
     ],
   })
 }

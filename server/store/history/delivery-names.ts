@@ -3,7 +3,7 @@
 
 import { type PaymentSummary, summaryOf } from '../../core/payments/payment-summary.ts'
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 
 export interface DeliveryNames {
   clientName: string
@@ -36,9 +36,9 @@ export async function readDeliveryNames(
              where p.id = k.payment_id and p.client_key = k.client_key limit 1) as p on true
            order by k.place`,
     values: [
-      plainColumn(deliveries, (delivery) => delivery.clientKey),
-      plainColumn(deliveries, (delivery) => delivery.accountId),
-      plainColumn(deliveries, (delivery) => delivery.paymentId),
+      column('int', deliveries, (delivery) => delivery.clientKey),
+      column('uuid', deliveries, (delivery) => delivery.accountId),
+      column('uuid', deliveries, (delivery) => delivery.paymentId),
     ],
   })
   return rows.map((row) => ({

@@ -6,7 +6,7 @@ import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot, releasing } from '../connection/snapshot.ts'
 import { hasNotLeft } from '../secrets/clients.ts'
-import { instantColumn, plainColumn } from '../sql/columns.ts'
+import { column, writtenInstants } from '../sql/columns.ts'
 import type { DeliveryQuery } from '../sql/delivery-query.ts'
 import { byStretch, idsWithin, type Stretch, stretchAround, timesWithin } from '../sql/stretches.ts'
 import { isWhole } from '../sql/whole-text.ts'
@@ -200,11 +200,11 @@ export async function noteRows(db: Db, jobId: string, fit: readonly FitRow[]): P
              insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
              select * from noted`,
       values: [
-        plainColumn(some, (row) => row.client_key),
-        plainColumn(some, (row) => row.id),
-        plainColumn(some, (row) => row.endpoint_id),
-        plainColumn(some, (row) => row.finished_at && `"${row.finished_at}"`),
-        plainColumn(some, (row) => row.place),
+        column('int', some, (row) => row.client_key),
+        column('uuid', some, (row) => row.id),
+        column('uuid', some, (row) => row.endpoint_id),
+        writtenInstants(some, (row) => row.finished_at),
+        column('int', some, (row) => row.place),
         jobId,
       ],
     })
@@ -213,12 +213,12 @@ export async function noteRows(db: Db, jobId: string, fit: readonly FitRow[]): P
   return total
 }
 
-function columnsOf(selected: readonly (SelectedDelivery & { place: number })[]): string[] {
+function columnsOf(selected: readonly (SelectedDelivery & { place: number })[]): unknown[] {
   return [
-    plainColumn(selected, (delivery) => delivery.clientKey),
-    plainColumn(selected, (delivery) => delivery.id),
-    plainColumn(selected, (delivery) => delivery.place),
-    instantColumn(selected, (delivery) => delivery.finishedAtMs),
+    column('int', selected, (delivery) => delivery.clientKey),
+    column('uuid', selected, (delivery) => delivery.id),
+    column('int', selected, (delivery) => delivery.place),
+    column('timestamptz', selected, (delivery) => delivery.finishedAtMs),
   ]
 }
 

@@ -3,7 +3,7 @@
 
 import type { OutcomeFilter } from '../../core/asking/outcome-filter.ts'
 import { FINAL_STATES } from '../../core/delivery/delivery.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import type { DeliveryQuery, Reach } from '../sql/delivery-query.ts'
 import { movedColumns } from '../sql/file-deliveries.ts'
 import type { Parameters } from '../sql/parameters.ts'
@@ -138,8 +138,8 @@ function ofSpans(
   parameters: Parameters,
   within: string,
 ): Source {
-  const clientKeys = parameters.add(plainColumn(spans, (span) => span.clientKey))
-  const eventIds = parameters.add(plainColumn(spans, (span) => span.eventId))
+  const clientKeys = parameters.add(column('int', spans, (span) => span.clientKey))
+  const eventIds = parameters.add(column('uuid', spans, (span) => span.eventId))
   return {
     // From each span into the table, never the other way round, whatever the statistics say.
     text: `select d.* from (
@@ -181,8 +181,8 @@ function withKeys(
   parameters: Parameters,
   within: string,
 ): Source {
-  const clientKeys = parameters.add(plainColumn(keys, (key) => key.clientKey))
-  const ids = parameters.add(plainColumn(keys, (key) => key.id))
+  const clientKeys = parameters.add(column('int', keys, (key) => key.clientKey))
+  const ids = parameters.add(column('uuid', keys, (key) => key.id))
   return {
     // From each key into the table, as ofSpans does.
     text: `select d.* from unnest(${clientKeys}::int[], ${ids}::uuid[]) as w (client_key, id)
@@ -225,7 +225,9 @@ export function residualConditions(
     // The spans are then those of the event alone, and it may be an event of another payment.
     const { clientKey } = query.event
     const ofClient = query.payments.filter((key) => key.clientKey === clientKey)
-    add(`d.payment_id = any(${parameters.add(ofClient.map((key) => key.paymentId))}::uuid[])`)
+    add(
+      `d.payment_id = any(${parameters.add(column('uuid', ofClient, (key) => key.paymentId))}::uuid[])`,
+    )
   }
   if (query.endpointId !== null) add(`d.endpoint_id = ${parameters.add(query.endpointId)}`)
   if (query.accountId !== null) add(`d.account_id = ${parameters.add(query.accountId)}`)

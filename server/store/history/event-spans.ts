@@ -1,6 +1,7 @@
 // Which events a list of deliveries is about, newest first: one that was named, or those of some payments.
 
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import type { DeliveryQuery } from '../sql/delivery-query.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretches } from '../sql/stretches.ts'
 import type { EventSpan } from './delivery-sources.ts'
@@ -48,8 +49,8 @@ async function readEventsOf(
              -- With ties: what is looked at are whole milliseconds.
              order by left(e.id::text, 13) desc fetch first $4 rows with ties`,
       values: [
-        payments.map((key) => key.clientKey),
-        payments.map((key) => key.paymentId),
+        column('int', payments, (key) => key.clientKey),
+        column('uuid', payments, (key) => key.paymentId),
         beforeId === null ? null : lastIdBefore(beforeId),
         EVENTS_AT_ONCE - spans.length,
       ],
@@ -68,7 +69,10 @@ export async function readFirstAcceptedMs(
     text: `select count(*)::int as count, min(p.accepted_at) as first
            from unnest($1::int[], $2::uuid[]) as k (client_key, payment_id)
            join payments p on p.id = k.payment_id and p.client_key = k.client_key`,
-    values: [payments.map((key) => key.clientKey), payments.map((key) => key.paymentId)],
+    values: [
+      column('int', payments, (key) => key.clientKey),
+      column('uuid', payments, (key) => key.paymentId),
+    ],
   })
   const [row] = rows
   const areAllThere = row !== undefined && row.first !== null && row.count >= payments.length

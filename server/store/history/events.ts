@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import {
   byStretch,
   CLOCKS_APART_MS,
@@ -59,7 +59,10 @@ async function readPayloadsWithin(
              select e.id, e.text, e.document_hash, e.document_bytes from events e
              where e.client_key = k.client_key and e.id = k.id
                and ${idsWithin(stretch, 'e.id')} and ${isWhole('e.text')} limit 1) as e`,
-    values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.eventId)],
+    values: [
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.eventId),
+    ],
   })
   return rows.map((row) => [
     row.id,

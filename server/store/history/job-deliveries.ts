@@ -7,7 +7,7 @@ import type { FinalState } from '../../core/delivery/delivery.ts'
 import type { EndpointStatus } from '../../core/delivery/endpoint.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import type { Reach } from '../sql/delivery-query.ts'
 import { readStretchesSince, timesWithin } from '../sql/stretches.ts'
 import type { DeliveryKey } from './delivery-sources.ts'
@@ -68,7 +68,7 @@ async function addOutcome(
   startedAt: Date,
   outcome: JobOutcome,
 ): Promise<void> {
-  const given = [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id)]
+  const given = [column('int', keys, (key) => key.clientKey), column('uuid', keys, (key) => key.id)]
   const { rows: owed } = await db.query<{ pending: number; moving: number }>({
     text: `select count(*)::int as pending,
              (count(*) filter (where p.run_attempts = 0 and e.status = 'ACTIVE'
@@ -155,9 +155,9 @@ export async function nameEndpoints(
              on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id
            order by k.place`,
     values: [
-      plainColumn(counts, (one) => one.clientKey),
-      plainColumn(counts, (one) => one.endpointId),
-      plainColumn(counts, (one) => one.count),
+      column('int', counts, (one) => one.clientKey),
+      column('uuid', counts, (one) => one.endpointId),
+      column('int', counts, (one) => one.count),
     ],
   })
   return rows.map((row) => ({

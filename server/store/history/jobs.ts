@@ -3,7 +3,7 @@
 
 import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbered-pages.ts'
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 
 export type JobKind = 'replay' | 'recover' | 'cancel' | 'retry' | 'replay-missing'
 export type JobState = 'RUNNING' | 'DONE' | 'FAILED'
@@ -190,7 +190,7 @@ export async function settleItems(
              delete from job_items where job_id = $1 and place = any($2::int[]))
            update jobs set done = done + $3, passed_over = passed_over + $4, failures = 0
            where id = $1`,
-    values: [jobId, plainColumn(settled, (item) => item.place), settled.length, passedOver],
+    values: [jobId, column('int', settled, (item) => item.place), settled.length, passedOver],
   })
 }
 

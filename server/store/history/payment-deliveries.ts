@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import type { DeliveryState } from '../../core/delivery/delivery.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
+import { column } from '../sql/columns.ts'
 import { Parameters } from '../sql/parameters.ts'
 import { CLOCKS_APART_MS, idsWithin, readStretches } from '../sql/stretches.ts'
 import { spansBefore } from './delivery-lists.ts'
@@ -67,7 +68,7 @@ async function readNewestEvents(
                where e.client_key = $1 and e.payment_id = k.payment_id
                  and ${idsWithin(stretch, 'e.id')}
                order by e.sequence desc limit $3) as e`,
-      values: [clientKey, paymentIds, EVENTS_COUNTED_MAX],
+      values: [clientKey, column('uuid', paymentIds, (id) => id), EVENTS_COUNTED_MAX],
     })
     for (const { payment_id: paymentId, id } of rows) {
       const count = seen.get(paymentId) ?? 0

@@ -5,7 +5,7 @@
 import { summaryOf } from '../../core/payments/payment-summary.ts'
 import type { Db } from '../connection/db.ts'
 import { hasNotLeft } from '../secrets/clients.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { isNamed } from '../sql/search-words.ts'
 import type { Of } from './delivery-details.ts'
 import { findEvent } from './delivery-search.ts'
@@ -124,8 +124,8 @@ export async function findPaymentHits(
              and ($4::uuid is null or p.account_id = $4)
            order by k.place limit ${HITS_MAX}`,
     values: [
-      plainColumn(keys, (key) => key.clientKey),
-      plainColumn(keys, (key) => key.paymentId),
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.paymentId),
       of.clientKey,
       of.accountId,
     ],

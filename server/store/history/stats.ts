@@ -11,6 +11,7 @@ import {
 import { DURATION_BUCKETS } from '../../core/delivery/health.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
 import { LOCKS, lockStatement, tryLock } from '../connection/locks.ts'
+import { column } from '../sql/columns.ts'
 import { downEndpoints, isOfDownEndpoint } from '../sql/due-times.ts'
 
 /** How many have ended in each state, of the history that is kept. Exact as of this statement. */
@@ -94,7 +95,7 @@ export async function readOwedPicture(pool: Pool, bounds: readonly Date[]): Prom
                  then p.next_attempt_at end as due_at
                from pending_deliveries p) as owed
              group by 1`,
-      values: [bounds, bounds[0]],
+      values: [column('timestamptz', bounds, (bound) => bound.getTime()), bounds[0]],
     })
     await allowed
     const byBound = Array.from({ length: bounds.length + 1 }, () => 0)
@@ -172,11 +173,11 @@ export async function saveAttemptSteps(
              durations = excluded.durations`,
     values: [
       processId,
-      steps.map((step) => step.stepSeconds),
-      steps.map((step) => new Date(step.atMs)),
-      steps.map((step) => step.attempts),
-      steps.map((step) => step.delivered),
-      steps.map((step) => `{${step.durations.join(',')}}`),
+      column('int', steps, (step) => step.stepSeconds),
+      column('timestamptz', steps, (step) => step.atMs),
+      column('int', steps, (step) => step.attempts),
+      column('int', steps, (step) => step.delivered),
+      column('text', steps, (step) => `{${step.durations.join(',')}}`),
     ],
   })
 }

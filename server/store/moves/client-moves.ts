@@ -6,6 +6,7 @@ import type { Db } from '../connection/db.ts'
 import { saveStatus } from '../endpoints/endpoints.ts'
 import { releaseDeliveriesOf } from '../owed/deliveries.ts'
 import { probeResumed } from '../owed/retries.ts'
+import { column } from '../sql/columns.ts'
 
 export interface ClientMove {
   clientKey: number
@@ -114,7 +115,7 @@ export async function pauseAll(db: Db, clientKey: number, now: Date): Promise<bo
   await db.query(
     `update client_moves set active_endpoints = active_endpoints || $2::uuid[]
      where client_key = $1`,
-    [clientKey, rows.map(({ id }) => id)],
+    [clientKey, column('uuid', rows, ({ id }) => id)],
   )
   return true
 }
@@ -130,7 +131,7 @@ export async function resumeAll(
     `select id, inactive_since from endpoints
      where client_key = $1 and id = any($2::uuid[]) and status = 'PAUSED' and deleted_at is null
      order by id for no key update`,
-    [clientKey, endpointIds],
+    [clientKey, column('uuid', endpointIds, (id) => id)],
   )
   for (const { id, inactive_since: since } of rows) {
     await saveStatus(db, clientKey, id, { status: 'ACTIVE', inactiveSince: null }, now)

@@ -3,7 +3,7 @@
 // for. An attempt that is under way ends as it will: its recording finds no row, and changes nothing.
 
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import type { DeliveryOwner } from '../sql/delivery-query.ts'
 import { FILED_REPLAY, movedColumns } from '../sql/file-deliveries.ts'
 import { IN_CELL } from '../sql/planner.ts'
@@ -69,8 +69,8 @@ export async function cancelDeliveries(
            update endpoints e set deliveries_changed_at = greatest(e.deliveries_changed_at, $3)
            from given g where e.client_key = g.client_key and e.id = g.id`,
     values: [
-      plainColumn(lanes, (key) => key.clientKey),
-      plainColumn(lanes, (key) => key.endpointId),
+      column('int', lanes, (key) => key.clientKey),
+      column('uuid', lanes, (key) => key.endpointId),
       now,
     ],
   })
@@ -112,8 +112,8 @@ export async function cancelDeliveries(
            select client_key, id, endpoint_id, shard, attempts, payment_id, sequence, is_replay
            from ended`,
     values: [
-      plainColumn(keys, (key) => key.clientKey),
-      plainColumn(keys, (key) => key.id),
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.id),
       now,
       // As instants, because a distributed schema takes no sums of them in what a delete returns.
       new Date(now.getTime() + CLOCKS_APART_MS),
@@ -151,7 +151,7 @@ export async function findStillPending(
            cross join lateral (
              select p.id from pending_deliveries p
              where p.client_key = k.client_key and p.id = k.id limit 1) as p`,
-    values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id)],
+    values: [column('int', keys, (key) => key.clientKey), column('uuid', keys, (key) => key.id)],
   })
   return new Set(rows.map((row) => row.id))
 }

@@ -4,6 +4,7 @@
 import type { DeliverMode, DocumentInstead } from '../../core/delivery/endpoint-settings.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { hideLength, later, owedTo } from '../sql/planner.ts'
 
 export interface DueCursor {
@@ -55,9 +56,9 @@ export async function readDue(
                and p.next_attempt_at <= $4
              order by p.next_attempt_at, p.id limit $5) as d`,
     values: [
-      cursors.map((cursor) => cursor.shard),
-      cursors.map((cursor) => new Date(cursor.afterMs)),
-      cursors.map((cursor) => cursor.afterId),
+      column('smallint', cursors, (cursor) => cursor.shard),
+      column('timestamptz', cursors, (cursor) => cursor.afterMs),
+      column('uuid', cursors, (cursor) => cursor.afterId),
       new Date(untilMs),
       limitPerShard,
     ],
@@ -149,9 +150,9 @@ async function readOldest(
 
 function strandColumns(keys: readonly StrandKey[]): unknown[] {
   return [
-    keys.map((key) => key.clientKey),
-    keys.map((key) => key.endpointId),
-    keys.map((key) => key.paymentId),
+    column('int', keys, (key) => key.clientKey),
+    column('uuid', keys, (key) => key.endpointId),
+    column('uuid', keys, (key) => key.paymentId),
   ]
 }
 

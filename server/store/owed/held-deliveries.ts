@@ -5,8 +5,8 @@
 
 import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
-import { type GivenColumn, givenRows, plain, valuesOf } from '../sql/given-rows.ts'
+import { column } from '../sql/columns.ts'
+import { type GivenColumn, given, givenRows, valuesOf } from '../sql/given-rows.ts'
 import { byIndexOnly } from '../sql/planner.ts'
 
 /** A delivery under the lease that the engine holds it by. */
@@ -18,10 +18,10 @@ export interface HeldDelivery {
 }
 
 const HELD_COLUMNS: readonly GivenColumn<HeldDelivery>[] = [
-  plain('client_key', 'int', (row) => row.clientKey),
-  plain('id', 'uuid', (row) => row.id),
-  plain('shard', 'smallint', (row) => row.shard),
-  plain('epoch', 'bigint', (row) => row.epoch),
+  given('client_key', 'int', (row) => row.clientKey),
+  given('id', 'uuid', (row) => row.id),
+  given('shard', 'smallint', (row) => row.shard),
+  given('epoch', 'bigint', (row) => row.epoch),
 ]
 
 /** What statements about held deliveries begin with, and the values that belong to it. */
@@ -56,8 +56,11 @@ export const HELD = `held as (
       select l.shard, l.epoch from leases l where l.shard = g.shard and l.epoch = g.epoch
       for key share of l) as l)`
 
-export function leaseColumns(leases: readonly ShardEpoch[]): string[] {
-  return [plainColumn(leases, (lease) => lease.shard), plainColumn(leases, (lease) => lease.epoch)]
+export function leaseColumns(leases: readonly ShardEpoch[]): unknown[] {
+  return [
+    column('smallint', leases, (lease) => lease.shard),
+    column('bigint', leases, (lease) => lease.epoch),
+  ]
 }
 
 const MINE = `mine as (

@@ -3,6 +3,7 @@
 
 import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { sameDelivery } from './held-deliveries.ts'
 
 /**
@@ -36,7 +37,7 @@ export async function bringForward(
                for update of p skip locked) as p)
            update pending_deliveries p set next_attempt_at = least(p.next_attempt_at, f.latest)
            from free f where ${sameDelivery('f')}`,
-    values: [shard, epoch, latest, limit],
+    values: [shard, epoch, column('timestamptz', latest, (at) => at.getTime()), limit],
   })
   return rowCount ?? 0
 }

@@ -3,8 +3,8 @@
 // hot and would have to look through all days of the history.
 
 import type { Db } from '../connection/db.ts'
-import { instantColumn, plainColumn } from '../sql/columns.ts'
-import { bytes, instant, plain } from '../sql/given-rows.ts'
+import { column } from '../sql/columns.ts'
+import { given } from '../sql/given-rows.ts'
 import { stretchAround, timesWithin } from '../sql/stretches.ts'
 import { guardedRows, type HeldDelivery } from './held-deliveries.ts'
 
@@ -17,10 +17,10 @@ export interface LateSuccess extends HeldDelivery {
 
 const ATTEMPTS = guardedRows<LateSuccess>(
   [
-    plain('attempt', 'int', (record) => record.attempt),
-    instant('at', (record) => record.atMs),
-    plain('duration_ms', 'int', (record) => Math.round(record.durationMs)),
-    bytes('excerpt', (record) => record.excerpt),
+    given('attempt', 'int', (record) => record.attempt),
+    given('at', 'timestamptz', (record) => record.atMs),
+    given('duration_ms', 'int', (record) => Math.round(record.durationMs)),
+    given('excerpt', 'bytea', (record) => record.excerpt),
   ],
   0,
 )
@@ -52,10 +52,10 @@ async function findKnown(db: Db, records: readonly LateSuccess[]): Promise<Reado
                and ${timesWithin({ ...since, toMs: Number.POSITIVE_INFINITY }, 'f.finished_at')}
              limit 1) as known`,
     values: [
-      plainColumn(records, (record) => record.clientKey),
-      plainColumn(records, (record) => record.id),
-      plainColumn(records, (record) => record.attempt),
-      instantColumn(records, (record) => record.atMs),
+      column('int', records, (record) => record.clientKey),
+      column('uuid', records, (record) => record.id),
+      column('int', records, (record) => record.attempt),
+      column('timestamptz', records, (record) => record.atMs),
     ],
   })
   return new Set(rows.map(({ id }) => id))

@@ -5,6 +5,7 @@
 import type { Pool } from 'pg'
 import type { RenewedLease } from '../../core/delivery/lease.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 
 export interface ProcessIdentity {
   id: string
@@ -84,9 +85,12 @@ async function forgetProcesses(db: Db, gone: ReadonlyMap<string, string>): Promi
            join unnest($1::uuid[], $2::text[]) as g (id, mark)
              on g.id = p.id and g.mark = ${PROCESS_MARK}
            for update of p skip locked`,
-    values: [[...gone.keys()], [...gone.values()]],
+    values: [
+      column('uuid', [...gone], ([id]) => id),
+      column('text', [...gone], ([, mark]) => mark),
+    ],
   })
-  await db.query('delete from processes where id = any($1)', [rows.map(({ id }) => id)])
+  await db.query('delete from processes where id = any($1)', [column('uuid', rows, ({ id }) => id)])
 }
 
 async function renewOwn(db: Db, owner: string, leaseMs: number): Promise<readonly RenewedLease[]> {
@@ -133,7 +137,13 @@ export async function takeLeases(
                select * from unnest($4::smallint[], $5::text[]))
              order by l.shard limit $2 for update of l skip locked)
            returning shard, epoch, beat`,
-    values: [processId, wanted, leaseMs, [...silent.keys()], [...silent.values()]],
+    values: [
+      processId,
+      wanted,
+      leaseMs,
+      column('smallint', [...silent], ([shard]) => shard),
+      column('text', [...silent], ([, mark]) => mark),
+    ],
   })
   return rows
 }
@@ -154,9 +164,9 @@ export async function releaseLeases(
              select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]))`,
     values: [
       processId,
-      leases.map(({ shard }) => shard),
-      leases.map(({ epoch }) => epoch),
-      leases.map(({ beat }) => beat),
+      column('smallint', leases, ({ shard }) => shard),
+      column('bigint', leases, ({ epoch }) => epoch),
+      column('bigint', leases, ({ beat }) => beat),
     ],
   })
 }
@@ -175,7 +185,7 @@ export async function leaveProcesses(
     `with gone as (delete from processes where id = $1)
      update leases set owner = null, beat = beat + 1, expires_at = '-infinity'
      where owner = $1 and shard <> all($2::smallint[])`,
-    [processId, busy],
+    [processId, column('smallint', busy, (shard) => shard)],
   )
 }
 

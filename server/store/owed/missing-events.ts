@@ -6,7 +6,7 @@ import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { reopenHoursOf } from '../proofs/statement-hours.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { lastingColumns } from '../sql/file-deliveries.ts'
 import { IN_CELL } from '../sql/planner.ts'
 import {
@@ -134,10 +134,10 @@ export async function makeMissing(
            from d where d.id = any(array(select id from made))
            order by d.next_attempt_at, d.id`,
     values: [
-      plainColumn(keys, (key) => key.clientKey),
-      plainColumn(keys, (key) => key.id),
-      plainColumn(keys, (key) => deliveryId(key.id, key.endpointId)),
-      plainColumn(keys, (key) => key.endpointId),
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.id),
+      column('uuid', keys, (key) => deliveryId(key.id, key.endpointId)),
+      column('uuid', keys, (key) => key.endpointId),
       now,
     ],
   })

@@ -5,7 +5,7 @@ import type { FinalState } from '../../core/delivery/delivery.ts'
 import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { Db } from '../connection/db.ts'
 import { FILED_REPLAY, lastingColumns, movedColumns } from '../sql/file-deliveries.ts'
-import { bytes, type GivenColumn, instant, plain } from '../sql/given-rows.ts'
+import { type GivenColumn, given } from '../sql/given-rows.ts'
 import { byIndexOnly, filterOnly, IN_CELL } from '../sql/planner.ts'
 import { guardedRows, type HeldDelivery, readLostLeases, sameDelivery } from './held-deliveries.ts'
 import { recordLateSuccesses } from './late-successes.ts'
@@ -71,13 +71,13 @@ function isPlainlyDelivered(record: AttemptRecord): boolean {
 }
 
 const DELIVERED_COLUMNS: readonly GivenColumn<AttemptRecord>[] = [
-  plain('attempt', 'int', (record) => record.attempt),
-  plain('at_ms', 'float8', (record) => Math.floor(record.atMs)),
-  plain('duration_ms', 'int', (record) => Math.round(record.durationMs)),
-  plain('deadline_ms', 'float8', (record) => Math.floor(record.deadlineAtMs)),
+  given('attempt', 'int', (record) => record.attempt),
+  given('at_ms', 'float8', (record) => Math.floor(record.atMs)),
+  given('duration_ms', 'int', (record) => Math.round(record.durationMs)),
+  given('deadline_ms', 'float8', (record) => Math.floor(record.deadlineAtMs)),
 ]
 
-const EXCERPT: GivenColumn<AttemptRecord> = bytes('excerpt', (record) => record.excerpt)
+const EXCERPT: GivenColumn<AttemptRecord> = given('excerpt', 'bytea', (record) => record.excerpt)
 
 /**
  * Where no receiver said anything with its 200, as most do not, the statement knows nothing of excerpts: a
@@ -121,22 +121,22 @@ async function recordDelivered(
 
 const RECORDS = guardedRows<AttemptRecord>(
   [
-    plain('endpoint_id', 'uuid', (record) => record.endpointId),
-    plain('payment_id', 'uuid', (record) => record.paymentId),
-    plain('sequence', 'int', (record) => record.sequence),
-    plain('attempt', 'int', (record) => record.attempt),
-    plain('run_attempt', 'int', (record) => record.runAttempt),
-    instant('at', (record) => record.atMs),
-    plain('duration_ms', 'int', (record) => Math.round(record.durationMs)),
-    plain('outcome', 'text', (record) => record.outcome),
-    plain('status', 'smallint', (record) => record.status),
+    given('endpoint_id', 'uuid', (record) => record.endpointId),
+    given('payment_id', 'uuid', (record) => record.paymentId),
+    given('sequence', 'int', (record) => record.sequence),
+    given('attempt', 'int', (record) => record.attempt),
+    given('run_attempt', 'int', (record) => record.runAttempt),
+    given('at', 'timestamptz', (record) => record.atMs),
+    given('duration_ms', 'int', (record) => Math.round(record.durationMs)),
+    given('outcome', 'text', (record) => record.outcome),
+    given('status', 'smallint', (record) => record.status),
     EXCERPT,
-    plain('state', 'text', (record) => record.state),
-    instant('next_attempt_at', (record) => record.nextAttemptAtMs),
-    instant('first_attempt_at', (record) => record.firstAttemptAtMs),
-    instant('first_failed_at', (record) => record.firstFailedAtMs),
-    instant('deadline_at', (record) => record.deadlineAtMs),
-    plain('supersedes', 'boolean', (record) => record.supersedes),
+    given('state', 'text', (record) => record.state),
+    given('next_attempt_at', 'timestamptz', (record) => record.nextAttemptAtMs),
+    given('first_attempt_at', 'timestamptz', (record) => record.firstAttemptAtMs),
+    given('first_failed_at', 'timestamptz', (record) => record.firstFailedAtMs),
+    given('deadline_at', 'timestamptz', (record) => record.deadlineAtMs),
+    given('supersedes', 'boolean', (record) => record.supersedes),
   ],
   1,
 )

@@ -4,6 +4,7 @@
 import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { fileAs } from '../sql/file-deliveries.ts'
 import { hideLength, IN_CELL } from '../sql/planner.ts'
 import { timesWithin } from '../sql/stretches.ts'
@@ -69,7 +70,7 @@ export async function readParkedLanes(
              select from endpoints e
              where e.client_key = l.client_key and e.id = l.endpoint_id
                and e.status = 'ACTIVE' and e.deleted_at is null limit 1) as active`,
-    values: [shards],
+    values: [column('smallint', shards, (shard) => shard)],
   })
   return rows.map(toLaneKey)
 }

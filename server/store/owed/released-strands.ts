@@ -2,7 +2,7 @@
 // when the other would have been tried or given way (store/owed/unattempted, postponeDeliveries): hours, perhaps.
 
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { filterOnly } from '../sql/planner.ts'
 import { sameDelivery } from './held-deliveries.ts'
 
@@ -61,10 +61,10 @@ export async function releaseStrands(
                for update of p skip locked) as p)
            update pending_deliveries p set next_attempt_at = $5 from free f where ${sameDelivery('f')}`,
     values: [
-      plainColumn(strands, (strand) => strand.clientKey),
-      plainColumn(strands, (strand) => strand.endpointId),
-      plainColumn(strands, (strand) => strand.paymentId),
-      plainColumn(strands, (strand) => strand.triedSequence),
+      column('int', strands, (strand) => strand.clientKey),
+      column('uuid', strands, (strand) => strand.endpointId),
+      column('uuid', strands, (strand) => strand.paymentId),
+      column('int', strands, (strand) => strand.triedSequence),
       now,
     ],
   })

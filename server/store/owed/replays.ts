@@ -6,7 +6,7 @@ import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { releasing } from '../connection/snapshot.ts'
 import { reopenHoursOf } from '../proofs/statement-hours.ts'
-import { plainColumn, quotedColumn } from '../sql/columns.ts'
+import { column, writtenInstants } from '../sql/columns.ts'
 import type { DeliveryOwner } from '../sql/delivery-query.ts'
 import { lastingColumns } from '../sql/file-deliveries.ts'
 import { byIndexOnly, IN_CELL } from '../sql/planner.ts'
@@ -135,8 +135,8 @@ export async function lockEndpointsOf(
            where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
            order by e.client_key, e.id for ${isAlone ? 'no key update' : 'share'} of e`,
     values: [
-      plainColumn(lanes, (key) => key.clientKey),
-      plainColumn(lanes, (key) => key.endpointId),
+      column('int', lanes, (key) => key.clientKey),
+      column('uuid', lanes, (key) => key.endpointId),
     ],
   })
 }
@@ -223,9 +223,9 @@ export async function replayDeliveries(
            select ${QUEUED_COLUMNS}, d.text, d.document_hash, d.document_bytes from d
            order by d.id`,
     values: [
-      plainColumn(keys, (key) => key.clientKey),
-      plainColumn(keys, (key) => key.id),
-      quotedColumn(keys, (key) => key.finishedAt),
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.id),
+      writtenInstants(keys, (key) => key.finishedAt),
       now,
     ],
   })

@@ -3,7 +3,7 @@
 // whichever process, reads again what it holds in memory, and probes an endpoint that is down at once.
 
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { filterOnly, owedTo } from '../sql/planner.ts'
 import { sameDelivery } from './held-deliveries.ts'
 import type { LaneKey } from './parked.ts'
@@ -49,8 +49,8 @@ export async function markRetried(
            from given g where e.client_key = g.client_key and e.id = g.id
            returning e.client_key, e.id as endpoint_id, e.shard`,
     values: [
-      plainColumn(lanes, (key) => key.clientKey),
-      plainColumn(lanes, (key) => key.endpointId),
+      column('int', lanes, (key) => key.clientKey),
+      column('uuid', lanes, (key) => key.endpointId),
       now,
     ],
   })
@@ -134,7 +134,11 @@ export async function retryDeliveries(
            update pending_deliveries p set next_attempt_at = $3
            from free f where ${sameDelivery('f')}
            returning p.client_key, p.id, p.endpoint_id, p.shard, p.attempts, p.next_attempt_at`,
-    values: [plainColumn(keys, (key) => key.clientKey), plainColumn(keys, (key) => key.id), now],
+    values: [
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.id),
+      now,
+    ],
   })
   return rows.map((row) => ({
     clientKey: row.client_key,

@@ -7,6 +7,7 @@ import { toSigningKey } from '../../core/signatures/signature.ts'
 import type { Db } from '../connection/db.ts'
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from '../endpoints/settings-columns.ts'
 import type { Sealer } from '../secrets/sealing.ts'
+import { column } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 import type { LaneKey } from './parked.ts'
 
@@ -52,7 +53,10 @@ export async function readSendingEndpoints(
            cross join lateral (
              select ${COLUMNS} from endpoints e
              where e.client_key = k.client_key and e.id = k.id limit 1) as e`,
-    values: [keys.map((key) => key.clientKey), keys.map((key) => key.endpointId)],
+    values: [
+      column('int', keys, (key) => key.clientKey),
+      column('uuid', keys, (key) => key.endpointId),
+    ],
   })
   return rows.map((row) => toSending(row, sealer))
 }

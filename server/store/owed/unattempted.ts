@@ -3,7 +3,7 @@
 
 import type { Db } from '../connection/db.ts'
 import { fileAs, movedColumns } from '../sql/file-deliveries.ts'
-import { instant } from '../sql/given-rows.ts'
+import { given } from '../sql/given-rows.ts'
 import { guardedRows, type HeldDelivery, sameDelivery } from './held-deliveries.ts'
 
 const WITH_TIME = guardedRows<HeldDelivery>([], 1)
@@ -76,8 +76,8 @@ export interface Postponement extends HeldDelivery {
 
 const POSTPONEMENTS = guardedRows<Postponement>(
   [
-    instant('known_at', (row) => row.knownAtMs),
-    instant('next_attempt_at', (row) => row.nextAttemptAtMs),
+    given('known_at', 'timestamptz', (row) => row.knownAtMs),
+    given('next_attempt_at', 'timestamptz', (row) => row.nextAttemptAtMs),
   ],
   0,
 )

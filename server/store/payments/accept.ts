@@ -7,7 +7,7 @@ import { fanOut, type ListeningEndpoint, type NewEvent } from '../../core/delive
 import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
-import { bytesColumn, plainColumn, textAt, textColumn } from '../sql/columns.ts'
+import { column, textAt, textColumn } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 import { type ChangeToSave, saveNew } from './save-new.ts'
 
@@ -43,8 +43,8 @@ export async function readListening(
              where e.client_key = g.client_key and e.scope = g.scope and e.deleted_at is null
              offset 0) as e`,
     values: [
-      plainColumn(scopes, ([clientKey]) => clientKey),
-      plainColumn(scopes, ([, scope]) => scope),
+      column('int', scopes, ([clientKey]) => clientKey),
+      column('uuid', scopes, ([, scope]) => scope),
     ],
   })
   return rows.map(({ client_key: clientKey, account_id: accountId, ...row }) => ({
@@ -115,12 +115,12 @@ async function saveKnownPayments(
              sequence = excluded.sequence, version = excluded.version, text = excluded.text,
              document_hash = excluded.document_hash, changed_at = excluded.changed_at`,
     values: [
-      plainColumn(payments, (payment) => payment.clientKey),
-      plainColumn(payments, (payment) => payment.paymentId),
-      plainColumn(payments, (payment) => payment.accountId),
-      plainColumn(payments, (payment) => payment.sequence),
-      plainColumn(payments, (payment) => payment.version),
-      bytesColumn(payments, (payment) => payment.documentHash),
+      column('int', payments, (payment) => payment.clientKey),
+      column('uuid', payments, (payment) => payment.paymentId),
+      column('uuid', payments, (payment) => payment.accountId),
+      column('int', payments, (payment) => payment.sequence),
+      column('bigint', payments, (payment) => payment.version),
+      column('bytea', payments, (payment) => payment.documentHash),
       texts.bytes,
       now,
       texts.starts,
@@ -142,9 +142,9 @@ async function markElders(db: Db, deliveries: readonly HandedOff[]): Promise<voi
              where p.client_key = g.client_key and p.endpoint_id = g.endpoint_id
                and p.payment_id = g.payment_id limit 1) as elder`,
     values: [
-      plainColumn(later, (delivery) => delivery.clientKey),
-      plainColumn(later, (delivery) => delivery.endpointId),
-      plainColumn(later, (delivery) => delivery.paymentId),
+      column('int', later, (delivery) => delivery.clientKey),
+      column('uuid', later, (delivery) => delivery.endpointId),
+      column('uuid', later, (delivery) => delivery.paymentId),
     ],
   })
   for (const { number } of rows) (later[number - 1] as HandedOff).hasElders = true

@@ -3,7 +3,7 @@
 
 import { uuidFloor } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { IN_CELL } from '../sql/planner.ts'
 
 export interface LinkKey {
@@ -44,10 +44,10 @@ export async function keepLinks(
              limit 1) as kept on true
            order by g.place`,
     values: [
-      plainColumn(links, ({ clientKey }) => clientKey),
-      plainColumn(links, ({ eventId }) => eventId),
-      plainColumn(links, ({ endpointId }) => endpointId),
-      plainColumn(links, ({ url }) => url),
+      column('int', links, ({ clientKey }) => clientKey),
+      column('uuid', links, ({ eventId }) => eventId),
+      column('uuid', links, ({ endpointId }) => endpointId),
+      column('text', links, ({ url }) => url),
     ],
   })
   return rows.map(({ url }) => url)

@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import type { Db } from '../connection/db.ts'
-import { bytesColumn, plainColumn } from '../sql/columns.ts'
+import { column, writtenInstants } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 import { idsWithin, readStretches } from '../sql/stretches.ts'
 
@@ -85,8 +85,8 @@ async function findUnsaved<D extends DocumentToSave>(
            -- It is not deleted before our transaction ends. One that is being deleted is saved again.
            for key share of d skip locked`,
     values: [
-      plainColumn(documents, ({ clientKey }) => clientKey),
-      bytesColumn(documents, ({ hash }) => hash),
+      column('int', documents, ({ clientKey }) => clientKey),
+      column('bytea', documents, ({ hash }) => hash),
       new Date(now.getTime() - FRESH_MS),
     ],
   })
@@ -227,10 +227,10 @@ async function leaveOutNamedByEvents(
   return left
 }
 
-function columnsOf(documents: readonly DocumentKey[]): string[] {
+function columnsOf(documents: readonly DocumentKey[]): unknown[] {
   return [
-    plainColumn(documents, (document) => document.client_key),
-    bytesColumn(documents, (document) => document.hash),
-    plainColumn(documents, (document) => `"${document.created_at}"`),
+    column('int', documents, (document) => document.client_key),
+    column('bytea', documents, (document) => document.hash),
+    writtenInstants(documents, (document) => document.created_at),
   ]
 }

@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import type { Db } from '../connection/db.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 
 /** A run lasts 7 days from its first attempt. A replay of something older has nothing to link to. */
 const KEPT_MS = 8 * DAY_MS
@@ -20,8 +20,8 @@ export async function saveEventTraces(
            from unnest($1::int[], $2::uuid[]) as e (client_key, event_id)
            on conflict do nothing`,
     values: [
-      plainColumn(events, (event) => event.clientKey),
-      plainColumn(events, (event) => event.eventId),
+      column('int', events, (event) => event.clientKey),
+      column('uuid', events, (event) => event.eventId),
       traceparent,
       now,
     ],

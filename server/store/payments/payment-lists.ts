@@ -4,6 +4,7 @@
 
 import type { PaymentState } from '../../core/payments/payment.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { isWhole } from '../sql/whole-text.ts'
 
 export interface PaymentQuery {
@@ -183,7 +184,7 @@ export async function findByExternalId(
     text: `select p.client_key, p.id from (
              select p.client_key, p.id, p.accepted_at from payments p where ${condition} offset 0) as p
            where ${clientKey === null ? 'true' : `p.client_key = ${add(clientKey)}`}
-             and ${among === null ? 'true' : `p.id = any(${add(among.map((key) => key.paymentId))}::uuid[])`}
+             and ${among === null ? 'true' : `p.id = any(${add(column('uuid', among, (key) => key.paymentId))}::uuid[])`}
            order by p.accepted_at desc, p.id limit $1`,
     values,
   })

@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import type { StoredPayment } from '../../core/payments/payment-change.ts'
 import type { Db } from '../connection/db.ts'
 import { paymentLockOf } from '../connection/locks.ts'
-import { plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 import { idsWithin, readStretches } from '../sql/stretches.ts'
 import { isWhole } from '../sql/whole-text.ts'
@@ -40,7 +40,7 @@ export async function tryLockPayments(
   db: Db,
   paymentIds: readonly string[],
 ): Promise<TriedPayments> {
-  const ids = plainColumn(paymentIds, (id) => id)
+  const ids = column('uuid', paymentIds, (id) => id)
   const locking = db.query<{ id: string }>({
     name: 'try-lock-payments',
     text: `select id from unnest($1::uuid[]) as id
@@ -59,7 +59,7 @@ export async function lockPayments(
   db: Db,
   paymentIds: readonly string[],
 ): Promise<Map<string, LockedPayment>> {
-  const ids = plainColumn(paymentIds, (id) => id)
+  const ids = column('uuid', paymentIds, (id) => id)
   const locking = db.query({
     name: 'lock-payments',
     text: `select pg_advisory_xact_lock(hash) from (
@@ -114,9 +114,9 @@ export async function raiseVersions(
              as given (client_key, id, version)
            where p.id = given.id and p.client_key = given.client_key`,
     values: [
-      plainColumn(payments, (payment) => payment.clientKey),
-      plainColumn(payments, (payment) => payment.id),
-      plainColumn(payments, (payment) => payment.version),
+      column('int', payments, (payment) => payment.clientKey),
+      column('uuid', payments, (payment) => payment.id),
+      column('bigint', payments, (payment) => payment.version),
       now,
     ],
   })

@@ -6,7 +6,7 @@
 import type { NewEvent } from '../../core/delivery/fan-out.ts'
 import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import type { Db } from '../connection/db.ts'
-import { bytesColumn, plainColumn, textAt, textColumn } from '../sql/columns.ts'
+import { column, textAt, textColumn } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 
 /** What is known of the payment besides its event. */
@@ -108,10 +108,10 @@ async function saveOne(
     documentHash,
     change.documentBytes,
     now,
-    plainColumn(deliveries, (delivery) => delivery.id),
-    plainColumn(deliveries, (delivery) => delivery.endpointId),
-    plainColumn(deliveries, (delivery) => delivery.shard),
-    plainColumn(deliveries, (delivery) => delivery.documentMode),
+    column('uuid', deliveries, (delivery) => delivery.id),
+    column('uuid', deliveries, (delivery) => delivery.endpointId),
+    column('smallint', deliveries, (delivery) => delivery.shard),
+    column('text', deliveries, (delivery) => delivery.documentMode),
   ]
   if (change.isLatest && change.isNew) {
     await db.query({ ...SAVE_ONE.new, values: [...values, change.version] })
@@ -124,19 +124,19 @@ function saveMany(
   deliveries: readonly HandedOff[],
   now: Date,
 ): Promise<unknown>[] {
-  const clientKeys = plainColumn(changes, (change) => change.clientKey)
-  const ids = plainColumn(changes, (change) => change.id)
-  const paymentIds = plainColumn(changes, (change) => change.paymentId)
-  const accountIds = plainColumn(changes, (change) => change.accountId)
-  const sequences = plainColumn(changes, (change) => change.sequence)
+  const clientKeys = column('int', changes, (change) => change.clientKey)
+  const ids = column('uuid', changes, (change) => change.id)
+  const paymentIds = column('uuid', changes, (change) => change.paymentId)
+  const accountIds = column('uuid', changes, (change) => change.accountId)
+  const sequences = column('int', changes, (change) => change.sequence)
   const texts = textColumn(changes, (change) => change.text)
   const sent: Promise<unknown>[] = []
   const paid = changes.filter(({ isLatest, isNew }) => isLatest && isNew)
   if (paid.length > 0)
     sent.push(db.query({ ...SAVE_PAYMENTS, values: valuesOfPayments(paid, now) }))
-  const kinds = plainColumn(changes, (change) => change.kind)
-  const hashes = bytesColumn(changes, (change) => change.documentHash)
-  const sizes = plainColumn(changes, (change) => change.documentBytes)
+  const kinds = column('text', changes, (change) => change.kind)
+  const hashes = column('bytea', changes, (change) => change.documentHash)
+  const sizes = column('int', changes, (change) => change.documentBytes)
   const events = [clientKeys, ids, paymentIds, accountIds, sequences, kinds, texts.bytes, now]
   sent.push(
     db.query({ ...SAVE_EVENTS, values: [...events, hashes, sizes, texts.starts, texts.lengths] }),
@@ -150,12 +150,12 @@ function saveMany(
       accountIds,
       sequences,
       now,
-      plainColumn(deliveries, (delivery) => delivery.id),
-      plainColumn(deliveries, (delivery) => numbers.get(delivery.eventId) as number),
-      plainColumn(deliveries, (delivery) => delivery.endpointId),
-      plainColumn(deliveries, (delivery) => delivery.kind),
-      plainColumn(deliveries, (delivery) => delivery.shard),
-      plainColumn(deliveries, (delivery) => delivery.documentMode),
+      column('uuid', deliveries, (delivery) => delivery.id),
+      column('int', deliveries, (delivery) => numbers.get(delivery.eventId) as number),
+      column('uuid', deliveries, (delivery) => delivery.endpointId),
+      column('text', deliveries, (delivery) => delivery.kind),
+      column('smallint', deliveries, (delivery) => delivery.shard),
+      column('text', deliveries, (delivery) => delivery.documentMode),
     ]
     sent.push(db.query({ ...SAVE_DELIVERIES, values }))
   }
@@ -165,12 +165,12 @@ function saveMany(
 function valuesOfPayments(changes: readonly ChangeToSave[], now: Date): unknown[] {
   const texts = textColumn(changes, (change) => change.text)
   return [
-    plainColumn(changes, (change) => change.clientKey),
-    plainColumn(changes, (change) => change.paymentId),
-    plainColumn(changes, (change) => change.accountId),
-    plainColumn(changes, (change) => change.sequence),
-    plainColumn(changes, (change) => change.version),
-    bytesColumn(changes, (change) => change.documentHash),
+    column('int', changes, (change) => change.clientKey),
+    column('uuid', changes, (change) => change.paymentId),
+    column('uuid', changes, (change) => change.accountId),
+    column('int', changes, (change) => change.sequence),
+    column('bigint', changes, (change) => change.version),
+    column('bytea', changes, (change) => change.documentHash),
     texts.bytes,
     now,
     texts.starts,

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { uuidAt, uuidFloor } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
-import { instantColumn, plainColumn, quotedColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { idsWithin, readStretches } from '../sql/stretches.ts'
 
 export interface AuditChange {
@@ -94,12 +94,12 @@ export async function insertAudit(
              $6::uuid[])
            ${mayBeThere ? 'on conflict (id) do nothing' : ''}`,
     values: [
-      plainColumn(rows, (row) => row.id ?? auditId(row.at)),
-      instantColumn(rows, (row) => row.at.getTime()),
-      quotedColumn(rows, (row) => row.actor),
-      quotedColumn(rows, (row) => row.action),
-      quotedColumn(rows, (row) => row.object),
-      plainColumn(rows, (row) => row.requestId),
+      column('uuid', rows, (row) => row.id ?? auditId(row.at)),
+      column('timestamptz', rows, (row) => row.at.getTime()),
+      column('text', rows, (row) => row.actor),
+      column('text', rows, (row) => row.action),
+      column('text', rows, (row) => row.object),
+      column('uuid', rows, (row) => row.requestId),
     ],
   })
 }

@@ -8,6 +8,7 @@ import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { HOUR_MS } from '../../core/proofs/statement.ts'
 import { type Db, isOverTime } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
+import { column } from '../sql/columns.ts'
 import { idFloor, idsWithin, readStretchesSince } from '../sql/stretches.ts'
 import { placeOf, readFeedOrigin, readSettledLine } from './feed-line.ts'
 
@@ -108,9 +109,9 @@ async function withNewer(db: Db, clientKey: number, days: readonly Day[]): Promi
              where newest.place >= g.place`,
       values: [
         clientKey,
-        ofStretch.map(([ms]) => idFloor(ms)),
-        ofStretch.map(([ms]) => idFloor(ms + DAY_MS)),
-        ofStretch.map(([, counted]) => leastPlace(counted)),
+        column('uuid', ofStretch, ([ms]) => idFloor(ms)),
+        column('uuid', ofStretch, ([ms]) => idFloor(ms + DAY_MS)),
+        column('bigint', ofStretch, ([, counted]) => leastPlace(counted)),
       ],
     })
     for (const { number } of rows) found.push(ofStretch[number - 1] as Day)
@@ -142,8 +143,8 @@ async function lookThrough(
     values: [
       clientKey,
       leastPlace(counted),
-      starts.map((ms) => places.get(ms) ?? null),
-      starts.map((ms) => idFloor(ms)),
+      column('bigint', starts, (ms) => places.get(ms) ?? null),
+      column('uuid', starts, (ms) => idFloor(ms)),
     ],
   })
   return {

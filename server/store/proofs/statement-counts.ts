@@ -15,6 +15,7 @@ import {
 } from '../../core/proofs/statement.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
+import { column } from '../sql/columns.ts'
 import { idFloor, readStretches, type Stretch, timesWithin } from '../sql/stretches.ts'
 import { readSettled, type Settled } from './feed-marks.ts'
 import type { EndpointKey } from './statement-hours.ts'
@@ -70,7 +71,7 @@ async function countAll(db: Db, endpoint: EndpointKey, span: HourSpan): Promise<
     hours.push({ fromMs, ...counts, idsDigest: NO_IDS, lastUndeliveredEndAtMs: null })
   }
   const values = [endpoint.clientKey, endpoint.id, idFloor(span.fromMs), idFloor(span.toMs)]
-  const bounds = hours.map(({ fromMs }) => idFloor(fromMs))
+  const bounds = column('uuid', hours, ({ fromMs }) => idFloor(fromMs))
   await countPending(db, hours, [...values, bounds])
   // All that are kept: an event that a clock dated days ahead has ended before its own time.
   for (const stretch of await readStretches(db, 'final_deliveries')) {

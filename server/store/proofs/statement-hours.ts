@@ -4,7 +4,7 @@
 
 import type { StatementHour } from '../../core/proofs/statement.ts'
 import type { Db } from '../connection/db.ts'
-import { bytesColumn, plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import { IN_CELL } from '../sql/planner.ts'
 
 export interface EndpointKey {
@@ -94,15 +94,15 @@ export async function keepHours(
     values: [
       clientKey,
       id,
-      plainColumn(inOrder, (hour) => hour.fromMs),
-      plainColumn(inOrder, (hour) => hour.reopened),
-      plainColumn(inOrder, (hour) => hour.delivered),
-      plainColumn(inOrder, (hour) => hour.superseded),
-      plainColumn(inOrder, (hour) => hour.exhausted),
-      plainColumn(inOrder, (hour) => hour.cancelled),
-      bytesColumn(inOrder, (hour) => Buffer.from(hour.idsDigest, 'hex')),
-      plainColumn(inOrder, (hour) => hour.place),
-      bytesColumn(inOrder, (hour) => hour.authentication),
+      column('float8', inOrder, (hour) => hour.fromMs),
+      column('int', inOrder, (hour) => hour.reopened),
+      column('int', inOrder, (hour) => hour.delivered),
+      column('int', inOrder, (hour) => hour.superseded),
+      column('int', inOrder, (hour) => hour.exhausted),
+      column('int', inOrder, (hour) => hour.cancelled),
+      column('bytea', inOrder, (hour) => Buffer.from(hour.idsDigest, 'hex')),
+      column('bigint', inOrder, (hour) => hour.place),
+      column('bytea', inOrder, (hour) => hour.authentication),
     ],
   })
 }

@@ -11,6 +11,7 @@ import { finalOfSpans } from '../history/delivery-sources.ts'
 import { readFirstAcceptedMs } from '../history/event-spans.ts'
 import type { PendingKey } from '../owed/cancellations.ts'
 import { type DocumentKey, deleteIfUnused } from '../payments/documents.ts'
+import { column } from '../sql/columns.ts'
 import { Parameters } from '../sql/parameters.ts'
 import {
   byStretch,
@@ -90,7 +91,7 @@ export async function eraseTexts(
       `update events set text = ${ERASED_TEXT}, document_hash = null, document_bytes = null
        where client_key = $3 and id = any($4::uuid[]) and ${idsWithin(within, 'id')}
          and ${isWhole('text')}`,
-      [now.toISOString(), key.paymentId, key.clientKey, some.map(({ id }) => id)],
+      [now.toISOString(), key.paymentId, key.clientKey, column('uuid', some, ({ id }) => id)],
     )
   }
   const named = [...rows, ...events].flatMap((row) => row.document_hash ?? [])
@@ -137,7 +138,7 @@ export async function eraseExcerpts(
       `update earlier_attempts set excerpt = null
        where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
          and ${timesWithin(stretchAround(some.map(atMs), 1_000), 'at')}`,
-      [clientKey, [...new Set(some.map((row) => row.delivery_id))]],
+      [clientKey, column('uuid', [...new Set(some.map((row) => row.delivery_id))], (id) => id)],
     )
   }
 }
@@ -173,7 +174,7 @@ async function eraseExcerptsOf200(
     `update final_deliveries set excerpt = null
      where client_key = $1 and id = any($2::uuid[]) and excerpt is not null
        and ${timesWithin(stretch, 'finished_at')}`,
-    [clientKey, deliveryIds],
+    [clientKey, column('uuid', deliveryIds, (id) => id)],
   )
 }
 
@@ -195,7 +196,7 @@ async function findExcerpts(
       `select delivery_id, at from earlier_attempts
        where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
          and ${timesWithin(stretch, 'at')}`,
-      [clientKey, deliveryIds],
+      [clientKey, column('uuid', deliveryIds, (id) => id)],
     )
     found.push(...rows)
   }
@@ -214,7 +215,7 @@ export async function eraseFiles(
     `select client_key, hash, created_at::text from documents
      where client_key = $1 and hash = any($2::bytea[])
      order by hash for update skip locked`,
-    [clientKey, hashes],
+    [clientKey, column('bytea', hashes, (hash) => hash)],
   )
   return deleteIfUnused(db, releasing(db), rows)
 }

@@ -2,6 +2,7 @@
 
 import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbered-pages.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 
 export interface Account {
   id: string
@@ -28,7 +29,7 @@ export async function findClientsOfAccounts(
   const { rows } = await db.query<{ id: string; client_key: number }>({
     name: 'find-clients-of-accounts',
     text: 'select id, client_key from accounts where id = any($1::uuid[])',
-    values: [accountIds],
+    values: [column('uuid', accountIds, (id) => id)],
   })
   return new Map(rows.map((row) => [row.id, row.client_key]))
 }

@@ -3,6 +3,7 @@
 
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
 import type { ClientStatus } from './clients.ts'
 
@@ -58,7 +59,7 @@ export async function readCredentials(
              from client_secrets where client_key = asked.client_key
            ) as held using (place)
            order by q.number, place`,
-    values: [clientIds, dummy.digest, dummy.masterKeyId, NIL_UUID],
+    values: [column('uuid', clientIds, (id) => id), dummy.digest, dummy.masterKeyId, NIL_UUID],
   })
   return clientIds.map((_, index) => {
     const own = rows.slice(index * SECRETS_MAX, (index + 1) * SECRETS_MAX)

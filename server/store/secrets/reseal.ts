@@ -3,7 +3,7 @@
 
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
-import { bytesColumn, plainColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 import type { KeyTable } from './signing-keys.ts'
 
 export const SEALED_ENDPOINT_COLUMNS = ['shared_key', 'previous_key', 'header_value'] as const
@@ -65,10 +65,10 @@ export async function replaceSealedEndpoints(
              and e.previous_key is not distinct from g.old_previous_key
              and e.header_value is not distinct from g.old_header_value`,
     values: [
-      plainColumn(rows, ({ before }) => before.client_key),
-      plainColumn(rows, ({ before }) => before.id),
-      ...SEALED_ENDPOINT_COLUMNS.map((column) => bytesColumn(rows, ({ after }) => after[column])),
-      ...SEALED_ENDPOINT_COLUMNS.map((column) => bytesColumn(rows, ({ before }) => before[column])),
+      column('int', rows, ({ before }) => before.client_key),
+      column('uuid', rows, ({ before }) => before.id),
+      ...SEALED_ENDPOINT_COLUMNS.map((name) => column('bytea', rows, ({ after }) => after[name])),
+      ...SEALED_ENDPOINT_COLUMNS.map((name) => column('bytea', rows, ({ before }) => before[name])),
     ],
   })
   return rowCount ?? 0
@@ -103,9 +103,9 @@ export async function replaceSealedSigningKeys(
            from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
            where k.kid = g.kid and k.private_key = g.old_private_key`,
     values: [
-      keys.map(({ before }) => before.kid),
-      bytesColumn(keys, ({ after }) => after),
-      bytesColumn(keys, ({ before }) => before.private_key),
+      column('text', keys, ({ before }) => before.kid),
+      column('bytea', keys, ({ after }) => after),
+      column('bytea', keys, ({ before }) => before.private_key),
     ],
   })
   return rowCount ?? 0

@@ -4,7 +4,7 @@
 
 import type { Db } from '../connection/db.ts'
 import { LOCKS, takeLock } from '../connection/locks.ts'
-import { bytesColumn } from '../sql/columns.ts'
+import { column } from '../sql/columns.ts'
 
 export type KeyTable = 'signing_keys' | 'webhook_keys'
 
@@ -97,9 +97,9 @@ export async function replaceAuthentications(
              as g (kid, authentication, old_authentication)
            where k.kid = g.kid and k.authentication is not distinct from g.old_authentication`,
     values: [
-      keys.map(({ before }) => before.kid),
-      bytesColumn(keys, ({ after }) => after),
-      bytesColumn(keys, ({ before }) => before.authentication),
+      column('text', keys, ({ before }) => before.kid),
+      column('bytea', keys, ({ after }) => after),
+      column('bytea', keys, ({ before }) => before.authentication),
     ],
   })
   return rowCount ?? 0

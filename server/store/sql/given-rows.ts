@@ -1,27 +1,21 @@
 // Rows that are handed to a statement, one array for each column. A column is described once: the
 // statement's text and its values are both made from that.
 
-import { bytesColumn, instantColumn, plainColumn } from './columns.ts'
+import { column, type ElementOf, type ElementType } from './columns.ts'
 
 export interface GivenColumn<R> {
   name: string
   /** Of one element. */
-  type: string
+  type: ElementType
   write(rows: readonly R[]): unknown
 }
 
-type Plain = string | number | boolean | null
-
-export function plain<R>(name: string, type: string, read: (row: R) => Plain): GivenColumn<R> {
-  return { name, type, write: (rows) => plainColumn(rows, read) }
-}
-
-export function instant<R>(name: string, read: (row: R) => number | null): GivenColumn<R> {
-  return { name, type: 'timestamptz', write: (rows) => instantColumn(rows, read) }
-}
-
-export function bytes<R>(name: string, read: (row: R) => Uint8Array | null): GivenColumn<R> {
-  return { name, type: 'bytea', write: (rows) => bytesColumn(rows, read) }
+export function given<T extends ElementType, R>(
+  name: string,
+  type: T,
+  read: (row: R) => ElementOf<T> | null,
+): GivenColumn<R> {
+  return { name, type, write: (rows) => column(type, rows, read) }
 }
 
 /** The rows as a part of `with`, called `given`; the first column is the parameter `$<from>`. */
