@@ -1,9 +1,11 @@
 // `node bench/pairs.ts put 4 10000 ../before .`: two checkouts side by side, fed in turn (ABBA) with so many
-// payments a round. Processor time is compared, which a busy machine disturbs less than the clock on the wall.
+// payments a round. Processor time is compared, which a busy machine disturbs less than the clock on the wall: least,
+// first quarter and median of the rounds.
 
 import { resolve } from 'node:path'
 import { type Feed, limitsOf, measureFeed, type Round } from './harness/measure.ts'
 import { Stage } from './harness/stage.ts'
+import { lowerHalf } from './harness/statistics.ts'
 import type { RunningSystem } from './harness/system.ts'
 
 interface Side {
@@ -54,9 +56,8 @@ async function open(checkout: string): Promise<Side> {
 
 function describe({ checkout, rounds }: Side): string {
   const row = (name: string, read: (round: Round) => number, digits: number) => {
-    const sorted = rounds.map(read).sort((one, other) => one - other)
-    const [least, middle] = [sorted[0] as number, sorted[sorted.length >> 1] as number]
-    return `  ${name}: least ${least.toFixed(digits)}, median ${middle.toFixed(digits)}`
+    const figures = lowerHalf(rounds.map(read)).map((figure) => figure.toFixed(digits))
+    return `  ${name}: ${figures.join(', ')}`
   }
   return [
     checkout,

@@ -1,6 +1,7 @@
 // node bench/store-pairs.ts <folder of another checkout>: what accepting and recording cost PostgreSQL there and
 // here, in CPU of the backend and in write-ahead log. Both run on one server, in turns (there, here, here,
-// there), each on a database and a connection of its own, so that a busy machine disturbs both alike.
+// there), each on a database and a connection of its own, so that a busy machine disturbs both alike. Figures are the
+// least, the first quarter and the median of the rounds.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,7 +12,7 @@ import type pg from 'pg'
 import type { HandedOff } from '../server/core/delivery/queued-delivery.ts'
 import type { PaymentChange } from '../server/operations/accepting/record-payments.ts'
 import { BenchDatabase } from './harness/database.ts'
-import { spread } from './harness/statistics.ts'
+import { lowerHalf } from './harness/statistics.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -245,9 +246,10 @@ function serverCost(database: BenchDatabase): number {
 }
 
 function report(what: string, before: readonly number[], after: readonly number[]): void {
-  const [old, now] = [spread(before), spread(after)]
-  const show = ({ min, median }: typeof old) =>
-    `${median.toFixed(1)} (${min.toFixed(1)})`.padEnd(18)
-  const ratio = (now.median / old.median).toFixed(2)
-  console.log(`${what.padEnd(22)} ${show(old)} → ${show(now)} × ${ratio}`)
+  const [old, now] = [lowerHalf(before), lowerHalf(after)]
+  const show = (figures: readonly number[], digits: number) =>
+    figures.map((figure) => figure.toFixed(digits)).join(', ')
+  const ratios = now.map((figure, index) => figure / (old[index] as number))
+  const [was, is] = [show(old, 1).padEnd(24), show(now, 1).padEnd(24)]
+  console.log(`${what.padEnd(22)} ${was} → ${is} × ${show(ratios, 2)}`)
 }
