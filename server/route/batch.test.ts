@@ -12,8 +12,7 @@ import { readLines } from './lines.ts'
 import { type CellAnswer, CellFailure } from './routed-cell.ts'
 
 const directory = new CellDirectory([0, 7], [])
-const accountIn = (cell: number) =>
-  uuidAt(1_800_000_000_000, 0, Buffer.alloc(8), cell.toString(16).padStart(3, '0'))
+const accountIn = (cell: number) => uuidAt(1_800_000_000_000, 0, Buffer.alloc(8), cell)
 const lineOf = (cell: number, id: string) => JSON.stringify({ accountId: accountIn(cell), id })
 const toProblem = ({ code, message }: ServiceError) =>
   ({ code, detail: message, status: PROBLEMS[code].status }) as Problem

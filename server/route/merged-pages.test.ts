@@ -17,7 +17,7 @@ import {
 } from './merged-pages.ts'
 
 const idAt = (ms: number, cell: number): string =>
-  uuidAt(1_800_000_000_000 + ms, 0, Buffer.alloc(8, cell), cell.toString(16).padStart(3, '0'))
+  uuidAt(1_800_000_000_000 + ms, 0, Buffer.alloc(8, cell), cell)
 
 /** A cell that lists by id, newest first, and at times ends a page early, as scans for rare matches do. */
 function askCell(cell: number, ids: readonly string[], after: string | null, limit: number) {

@@ -2,6 +2,7 @@
 // and hears the event's kind. One event × one endpoint is one delivery. Pure: the endpoints were read inside the
 // accepting transaction, because a list that is kept elsewhere would miss one that was registered a moment ago.
 
+import { toUuidText, writeUuid } from '../plain/uuid-bytes.ts'
 import { ALL_EVENTS, type DocumentMode, type EventChoice } from './endpoint-settings.ts'
 import type { HandedOff } from './queued-delivery.ts'
 
@@ -110,8 +111,15 @@ function toDelivery(
  * delivery in place of the event's, it returns the event's.
  */
 export function deliveryId(eventId: string, endpointId: string): string {
-  const mixed = (from: number, to: number) =>
-    Number.parseInt(eventId.slice(from, to), 16) ^ Number.parseInt(endpointId.slice(from, to), 16)
-  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
-  return `${eventId.slice(0, 24)}${hex(mixed(24, 30), 6)}${hex(mixed(30, 36), 6)}`
+  writeUuid(mixed, eventId, 0)
+  writeUuid(ofEndpoint, endpointId, 0)
+  for (let index = RANDOM_FROM; index < mixed.length; index++) {
+    mixed[index] = (mixed[index] as number) ^ (ofEndpoint[index] as number)
+  }
+  return toUuidText(mixed)
 }
+
+/** The last 48 bits: the time, the count, the variant and the cell are before. */
+const RANDOM_FROM = 10
+const mixed = new Uint8Array(16)
+const ofEndpoint = new Uint8Array(16)

@@ -2,12 +2,11 @@
 // of every index, "newest first" is an order of ids, and a day of rows is a range of ids. Three of their
 // digits are the cell that made them (core/network/cell.ts).
 
+import { toUuidText } from './uuid-bytes.ts'
+
 /** As we write them: in lower case. */
 export const CANONICAL_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const UUID = new RegExp(CANONICAL_UUID, 'i')
-
-/** RFC 9562 §4.1: two bits that are fixed, and two that are random. */
-const VARIANTS = '89ab'
 
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
@@ -22,7 +21,7 @@ export function isUuid(text: string): boolean {
 export class UuidMaker {
   readonly #nowMs: () => number
   readonly #randomBytes: (count: number) => Uint8Array
-  readonly #cell: string
+  readonly #cell: number
   #pool = Buffer.alloc(0)
   #offset = 0
   #lastMs = 0
@@ -31,7 +30,7 @@ export class UuidMaker {
   constructor(nowMs: () => number, randomBytes: (count: number) => Uint8Array, cell = 0) {
     this.#nowMs = nowMs
     this.#randomBytes = randomBytes
-    this.#cell = cell.toString(16).padStart(3, '0')
+    this.#cell = cell
   }
 
   next(): string {
@@ -44,29 +43,36 @@ export class UuidMaker {
       this.#lastMs++
       this.#count = 0
     }
-    return uuidAt(this.#lastMs, this.#count, this.#random8(), this.#cell)
-  }
-
-  #random8(): Buffer {
     if (this.#offset >= this.#pool.length) {
       this.#pool = Buffer.from(this.#randomBytes(4_096))
       this.#offset = 0
     }
     this.#offset += 8
-    return this.#pool.subarray(this.#offset - 8, this.#offset)
+    return uuidAt(this.#lastMs, this.#count, this.#pool, this.#cell, this.#offset - 8)
   }
 }
 
+const made = Buffer.alloc(16)
+
 /**
- * The UUIDv7 of a millisecond, of a count up to 4,095 within it, of 8 random bytes, and of a cell in three
- * digits. Without a cell, for what is never looked up by its id, these are random, too.
+ * The UUIDv7 of a millisecond, of a count up to 4,095 within it, of 8 random bytes (those of `random` at `from`), and of
+ * a cell. Without a cell, for what is never looked up by its id, its twelve bits are random, too.
  */
-export function uuidAt(ms: number, count: number, random8: Buffer, cell?: string): string {
-  const hex = random8.toString('hex')
-  const time = ms.toString(16).padStart(12, '0')
-  const variant = VARIANTS[(random8[0] ?? 0) >> 6]
-  const counted = count.toString(16).padStart(3, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${variant}${cell ?? hex.slice(1, 4)}-${hex.slice(4)}`
+export function uuidAt(
+  ms: number,
+  count: number,
+  random: Uint8Array,
+  cell?: number,
+  from = 0,
+): string {
+  made.writeUIntBE(ms, 0, 6)
+  made.writeUInt16BE(0x7000 | count, 6)
+  for (let index = 0; index < 8; index++) made[8 + index] = random[from + index] as number
+  // RFC 9562 §4.1: two bits that are fixed, and two that are random.
+  const variant = 0x8 | (made.readUInt8(8) >> 6)
+  const next = cell ?? made.readUInt16BE(8) & 0xfff
+  made.writeUInt16BE((variant << 12) | next, 8)
+  return toUuidText(made)
 }
 
 /**

@@ -2,6 +2,8 @@
 // elements, and nobody writes or parses text. The type is that of the statement's cast; PostgreSQL refuses another.
 // What is no value of its type is refused here, before anything is sent.
 
+import { writeUuid } from '../../core/plain/uuid-bytes.ts'
+
 /** What an element is in Node. */
 interface Elements {
   boolean: boolean
@@ -95,34 +97,6 @@ function sizeOfAll<V>(values: readonly (V | null)[], sizeOf: (value: V) => numbe
 function whole(value: number): number {
   if (!Number.isInteger(value)) throw new RangeError(`${value} is no whole number`)
   return value
-}
-
-/** The value of a digit by its character's code; negative for all that are none. */
-const DIGITS = new Int8Array(128).fill(-1)
-for (const digit of '0123456789abcdefABCDEF') {
-  DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16)
-}
-/** Where in the text each byte stands, and what is between them. */
-const PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34)
-const HYPHENS = Uint8Array.of(8, 13, 18, 23)
-const HYPHEN = 0x2d
-const UUID_CHARACTERS = 36
-
-/** Checked as it is written: to match the pattern first would take as long again. */
-function writeUuid(to: Buffer, text: string, at: number): void {
-  let isUuid = text.length === UUID_CHARACTERS
-  for (let index = 0; index < HYPHENS.length; index++) {
-    isUuid &&= text.charCodeAt(HYPHENS[index] as number) === HYPHEN
-  }
-  for (let index = 0; index < PLACES.length; index++) {
-    const place = PLACES[index] as number
-    const high = DIGITS[text.charCodeAt(place)] ?? -1
-    const low = DIGITS[text.charCodeAt(place + 1)] ?? -1
-    const byte = (high << 4) | low
-    isUuid &&= byte >= 0
-    to[at + index] = byte
-  }
-  if (!isUuid) throw new TypeError('what was given as a uuid is none')
 }
 
 /**

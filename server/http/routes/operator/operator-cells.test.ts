@@ -32,7 +32,7 @@ async function readEntry(): Promise<CellEntry> {
 }
 
 /** As `clients move` leaves them: made elsewhere, with an account. */
-async function arrive(cell: string, number: number): Promise<{ id: string; account: string }> {
+async function arrive(cell: number, number: number): Promise<{ id: string; account: string }> {
   const id = uuidAt(Date.now() + number, 0, Buffer.alloc(8, number), cell)
   const account = uuidAt(Date.now() + number, 1, Buffer.alloc(8, number), cell)
   const { rows } = await paybell.pool.query(
@@ -51,8 +51,8 @@ test('an entry names those who live here although their ids name another cell, a
   const before = await readEntry()
   assert.deepEqual([before.cell, before.clients, before.accounts], [0, [], []])
   assert.ok(Date.parse(before.stampedSince) <= Date.now())
-  const { id, account } = await arrive('007', 1)
-  const left = await arrive('003', 2)
+  const { id, account } = await arrive(7, 1)
+  const left = await arrive(3, 2)
   await paybell.pool.query(
     `insert into client_moves (client_key, client_id, to_cell, to_address, step, active_endpoints,
        started_at, moved_at)
