@@ -3,7 +3,7 @@
 
 import { isInstant } from '../plain/instant.ts'
 import { characterCount, isStorableText } from '../plain/text.ts'
-import { isUuid } from '../plain/uuid.ts'
+import { CANONICAL_UUID, isUuid } from '../plain/uuid.ts'
 import {
   AMOUNT_CHARACTERS_MAX,
   AMOUNT_EXPONENT_MAX,
@@ -40,11 +40,12 @@ export function boolean(value: unknown): boolean | Fault {
   return typeof value === 'boolean' ? value : NOT_A_BOOLEAN
 }
 
-export function members<T>(read: (members: Record<string, unknown>) => T): Check<T> {
-  return (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? read(value as Record<string, unknown>)
-      : NOT_AN_OBJECT
+export type Members = Record<string, unknown>
+
+export function members(value: unknown): Members | Fault {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Members)
+    : NOT_AN_OBJECT
 }
 
 export function oneOf<T extends string>(list: readonly T[], what: string): Check<T> {
@@ -76,6 +77,8 @@ const NOT_A_UUID = new Fault('not-a-uuid', 'Must be a uuid: 32 hexadecimal digit
 /** Any case in, lower case out (RFC 9562 §4), so that one id has one spelling. */
 export function uuid(value: unknown): string | Fault {
   if (typeof value !== 'string') return NOT_A_STRING
+  // Nearly all are; in lower case each would be a copy.
+  if (CANONICAL_UUID.test(value)) return value
   return isUuid(value) ? value.toLowerCase() : NOT_A_UUID
 }
 

@@ -21,6 +21,7 @@ import {
   decimal,
   Fault,
   file,
+  type Members,
   mediaType,
   members,
   oneOf,
@@ -44,8 +45,8 @@ export function parsePayment(
   pathId?: string,
 ): PaymentWrite {
   const fields = new Fields()
-  const read = members((body) => readPayment(fields, body, amountText, pathId))
-  return fields.conforming(fields.required('', value, read))
+  const body = fields.required('', value, members)
+  return fields.conforming(body && readPayment(fields, body, amountText, pathId))
 }
 
 /** One line of a batch: the account is named beside the payment's own fields. */
@@ -54,11 +55,13 @@ export function parsePaymentLine(
   amountText: string | undefined,
 ): { accountId: string; write: PaymentWrite } {
   const fields = new Fields()
-  const read = members((line) => ({
-    accountId: fields.required('/accountId', line.accountId, uuid),
-    write: readPayment(fields, line, amountText, undefined),
-  }))
-  return fields.conforming(fields.required('', value, read))
+  const line = fields.required('', value, members)
+  return fields.conforming(
+    line && {
+      accountId: fields.required('/accountId', line.accountId, uuid),
+      write: readPayment(fields, line, amountText, undefined),
+    },
+  )
 }
 
 /** One message of a broker: its subject names the account, which the message may repeat. */
@@ -68,11 +71,9 @@ export function parsePaymentOf(
   amountText: string | undefined,
 ): PaymentWrite {
   const fields = new Fields()
-  const read = members((message) => {
-    fields.optional('/accountId', message.accountId, sameAccount(accountId))
-    return readPayment(fields, message, amountText, undefined)
-  })
-  return fields.conforming(fields.required('', value, read))
+  const message = fields.required('', value, members)
+  if (message) fields.optional('/accountId', message.accountId, sameAccount(accountId))
+  return fields.conforming(message && readPayment(fields, message, amountText, undefined))
 }
 
 /** The id to name in the answer to a line that is otherwise wrong; null where it cannot be read. */
@@ -80,8 +81,6 @@ export function readPaymentId(value: unknown): string | null {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null
   return typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
 }
-
-type Members = Record<string, unknown>
 
 function readPayment(
   fields: Fields,
@@ -93,29 +92,17 @@ function readPayment(
   fields.optional('/complete', body.complete, boolean)
   return {
     id: readId(fields, body.id, pathId),
-    status: fields.optional(
-      '/status',
-      body.status,
-      members((it) => readStatus(fields, it)),
-    ),
+    status: readStatus(fields, fields.optional('/status', body.status, members)),
     createdAt: fields.optional('/createdAt', body.createdAt, dateTime),
     completedAt: fields.optional('/completedAt', body.completedAt, dateTime),
     externalId: fields.required('/externalId', body.externalId, requiredText),
     quoteId: fields.required('/quoteId', body.quoteId, uuid),
-    amount: fields.required(
-      '/amount',
-      body.amount,
-      members((it) => readMoney(fields, it, amountText)),
-    ),
+    amount: readMoney(fields, fields.required('/amount', body.amount, members), amountText),
     reference: fields.required('/reference', body.reference, requiredText),
     purposeOfPayment: fields.required('/purposeOfPayment', body.purposeOfPayment, purpose),
     beneficiaryId: fields.required('/beneficiaryId', body.beneficiaryId, uuid),
     documentReference: fields.optional('/documentReference', body.documentReference, optionalText),
-    document: fields.optional(
-      '/document',
-      body.document,
-      members((it) => readDocument(fields, it)),
-    ),
+    document: readDocument(fields, fields.optional('/document', body.document, members)),
     version: fields.optional('/version', body.version, version),
   }
 }
@@ -127,31 +114,37 @@ function readId(fields: Fields, value: unknown, pathId: string | undefined): str
   return id
 }
 
-function readStatus(fields: Fields, status: Members): PaymentStatus {
-  return {
-    state: fields.required('/status/state', status.state, state),
-    reason: fields.optional('/status/reason', status.reason, optionalText),
-  }
+function readStatus(fields: Fields, status: Members | null): PaymentStatus | null {
+  return (
+    status && {
+      state: fields.required('/status/state', status.state, state),
+      reason: fields.optional('/status/reason', status.reason, optionalText),
+    }
+  )
 }
 
 function readMoney(fields: Fields, money: Members, amountText: string | undefined): Money {
-  return {
-    amount: fields.required('/amount/amount', money.amount, decimal(amountText)),
-    currency: fields.required('/amount/currency', money.currency, currency),
-  }
+  return (
+    money && {
+      amount: fields.required('/amount/amount', money.amount, decimal(amountText)),
+      currency: fields.required('/amount/currency', money.currency, currency),
+    }
+  )
 }
 
-function readDocument(fields: Fields, document: Members): PaymentDocument {
-  return {
-    mediaType: fields.required('/document/mediaType', document.mediaType, mediaType),
-    name: fields.required('/document/name', document.name, requiredText),
-    file: fields.required('/document/base64EncodedFile', document.base64EncodedFile, file),
-  }
+function readDocument(fields: Fields, document: Members | null): PaymentDocument | null {
+  return (
+    document && {
+      mediaType: fields.required('/document/mediaType', document.mediaType, mediaType),
+      name: fields.required('/document/name', document.name, requiredText),
+      file: fields.required('/document/base64EncodedFile', document.base64EncodedFile, file),
+    }
+  )
 }
 
 const MISSING = new Fault('missing', 'Is required.')
 
-/** Gathers the wrong fields. What it returns for one is never used: `conforming` throws first. */
+/** Gathers the wrong fields. What it returns for one is undefined, and never used: `conforming` throws first. */
 class Fields {
   readonly #errors: FieldError[] = []
 

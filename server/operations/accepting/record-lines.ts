@@ -3,7 +3,7 @@
 // more memory than a short one, except for its results. Other work goes on between them, however short they are.
 
 import { setImmediate as pause } from 'node:timers/promises'
-import { PAYMENT_BODY_BYTES_MAX, type PaymentWrite } from '../../core/payments/payment.ts'
+import { PAYMENT_BODY_BYTES_MAX } from '../../core/payments/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../../core/payments/payment-fields.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { type ParsedJson, parseJson } from '../../core/plain/exact-json.ts'
@@ -81,10 +81,11 @@ export async function recordLines(
       // Awaits only when there is no room: a promise for each line costs measurable time.
       if (!underWay.hasRoom(bytes.length)) await underWay.room(bytes.length)
       const one = new Line(entry, underWay, bytes.length)
-      if (large !== undefined && bytes.length >= large.bytesMin) {
-        const parsed = await large.read(bytes).catch((error: unknown) => one.refused(error))
-        if (parsed) recordLine(gatherer, () => parsed, one, audit)
-      } else recordLine(gatherer, () => parseJson(bytes), one, audit)
+      const parsed =
+        large !== undefined && bytes.length >= large.bytesMin
+          ? await large.read(bytes).catch((error: unknown) => one.refused(error))
+          : parseLine(bytes, one)
+      if (parsed) recordLine(gatherer, parsed, one, audit)
     }
   }
 
@@ -104,28 +105,30 @@ function isNotNow(result: LineResult['result']): boolean {
   )
 }
 
+function parseLine(bytes: Uint8Array, line: Line): ParsedJson | undefined {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    line.refused(error)
+    return undefined
+  }
+}
+
+/** The entry has the payment's id also for a line that is wrong, where the id can be read. */
 function recordLine(
   gatherer: Pick<PaymentGatherer, 'enter'>,
-  parse: () => ParsedJson,
+  { value, amountText }: ParsedJson,
   line: Line,
   audit: GatheredAudit | undefined,
 ): void {
   try {
-    const { accountId, write } = readLine(parse(), line.entry)
+    const { accountId, write } = parsePaymentLine(value, amountText)
     line.entry.paymentId = write.id
     gatherer.enter(audit ? { accountId, write, audit } : { accountId, write }, line)
   } catch (error) {
+    line.entry.paymentId ??= readPaymentId(value)
     line.refused(error)
   }
-}
-
-/** Sets the entry's payment id also for a line that is wrong, where the id can be read. */
-function readLine(
-  { value, amountText }: ParsedJson,
-  entry: LineResult,
-): { accountId: string; write: PaymentWrite } {
-  entry.paymentId = readPaymentId(value)
-  return parsePaymentLine(value, amountText)
 }
 
 /** One line under way: it counts against the limits until it has its result. */
@@ -196,7 +199,8 @@ class LineSplitter {
 }
 
 function isBlank(bytes: Uint8Array): boolean {
-  for (const byte of bytes) {
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
     if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false
   }
   return true
