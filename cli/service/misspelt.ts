@@ -4,6 +4,7 @@
 import { SETTINGS } from '../../server/config/config.ts'
 import { ROUTE_SETTINGS } from '../../server/config/route-settings.ts'
 import type { Environment, Setting } from '../../server/core/plain/setting.ts'
+import { distanceBetween } from '../../server/core/plain/spelling.ts'
 import { CALLER_SETTINGS } from '../basics/settings.ts'
 
 export interface MisspeltSetting {
@@ -44,7 +45,7 @@ function findNearest(name: string, known: ReadonlySet<string>): string | null {
   // Half of the letters may differ; beyond that it is another word.
   let least = Math.floor((spelt.length - 'PAYBELL_'.length) / 2) + 1
   for (const candidate of known) {
-    const distance = distanceBetween(spelt, candidate)
+    const distance = distanceBetween(plainly(spelt), plainly(candidate), least)
     if (distance < least) {
       least = distance
       nearest = candidate
@@ -53,18 +54,6 @@ function findNearest(name: string, known: ReadonlySet<string>): string | null {
   return nearest
 }
 
-/** Letters to add, to leave out or to replace (Levenshtein); underscores count for nothing. */
-function distanceBetween(one: string, other: string): number {
-  const [a, b] = [one.replaceAll('_', ''), other.replaceAll('_', '')]
-  let above = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = (above[column - 1] as number) + (a[row - 1] === b[column - 1] ? 0 : 1)
-      const shorter = Math.min(above[column] as number, current[column - 1] as number) + 1
-      current.push(Math.min(replaced, shorter))
-    }
-    above = current
-  }
-  return above[b.length] as number
+function plainly(name: string): string {
+  return name.replaceAll('_', '')
 }

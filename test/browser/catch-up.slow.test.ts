@@ -51,7 +51,7 @@ site.test(
         ),
       )
     const first = await put()
-    await signIn(client)
+    await signIn({ clientId: client.clientId, clientSecret: client.clientSecret })
     await go(`/endpoints/${webhookId}?kind=webhook`)
     const panel = page.getByRole('region', { name: 'Events it never got' })
     await panel.getByRole('button', { name: 'Preview' }).click()
@@ -100,7 +100,7 @@ site.test(
   { allowedErrors: [/40[04].*\/v1\/notices$/] },
   async ({ page, go, signIn, checkAccessibility }) => {
     const { client, webhookId, receiver } = await addShop('Noticing')
-    await signIn(client)
+    await signIn({ clientId: client.clientId, clientSecret: client.clientSecret })
     await go('/endpoints')
     await page.getByRole('button', { name: 'Show notices' }).click()
     await page.getByText('No address for notices yet').waitFor()

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { SAMPLE, sampleBody, sampleWrite } from '../../../test/support/payment-sample.ts'
 import { type FieldError, ServiceError } from '../plain/errors.ts'
 import { parseJson } from '../plain/exact-json.ts'
-import { parsePayment, parsePaymentLine, readPaymentId } from './payment-fields.ts'
+import { parsePayment, parsePaymentLine, parsePaymentOf, readPaymentId } from './payment-fields.ts'
 
 /** `pointer code` of every wrong field of the sample with these changes; [] when it conforms. */
 function faults(changes: Record<string, unknown>, pathId?: string): string[] {
@@ -19,7 +19,7 @@ function faultsOf(parse: () => unknown): string[] {
   } catch (error) {
     assert.ok(error instanceof ServiceError && error.code === 'invalid-fields', String(error))
     const errors = error.errors as FieldError[]
-    assert.ok(errors.length > 0 && errors.every((it) => it.detail.endsWith('.')))
+    assert.ok(errors.length > 0 && errors.every((it) => /[.?]$/.test(it.detail)))
     return errors.map((it) => `${it.pointer} ${it.code}`)
   }
 }
@@ -169,12 +169,32 @@ test('the id may be left out where the path has it, and must be the same where i
   assert.equal(parsePayment(value, amountText, SAMPLE.id.toUpperCase()).id, SAMPLE.id)
 })
 
-test('P5: unknown members are ignored, __proto__ too', () => {
+test('P5: unknown members are refused by name, and a misspelt one with what it stands for', () => {
   const hostile =
     '{"__proto__":{"externalId":"x","status":{"state":"PAID"}},"reference":"r","x":"\\u0000"}'
   const { value, amountText } = parseJson(Buffer.from(hostile))
   assert.ok(faultsOf(() => parsePayment(value, amountText)).includes('/externalId missing'))
-  assert.deepEqual(faults({ surprise: { amount: 1 }, constructor: 1 }), [])
+  assert.deepEqual(faults({ surprise: { amount: 1 }, constructor: 1 }), [
+    '/surprise unknown',
+    '/constructor unknown',
+  ])
+  assert.deepEqual(faults({ Document: null, accountId: 'x' }), [
+    '/Document misspelt',
+    '/accountId unknown',
+  ])
+  assert.deepEqual(faults({ status: { state: 'DUE', reasons: 'x' } }), ['/status/reasons misspelt'])
+  assert.deepEqual(faults({ amount: { ...SAMPLE.amount, value: 1 } }), ['/amount/value unknown'])
+})
+
+test('a line may name its account; a message of a broker may have more than is read', () => {
+  const accountId = '019cade2-1350-7af3-913d-2f16aae956b4'
+  const { value, amountText } = parseJson(sampleBody({ surprise: 1, docment: 2 }))
+  assert.equal(parsePaymentOf(accountId, value, amountText).id, SAMPLE.id)
+  const line = parseJson(sampleBody({ accountId, surprise: 1 }))
+  assert.deepEqual(
+    faultsOf(() => parsePaymentLine(line.value, line.amountText)),
+    ['/surprise unknown'],
+  )
 })
 
 test('a body that is no object has one fault, at the root', () => {

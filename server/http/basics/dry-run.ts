@@ -1,8 +1,8 @@
-// `dryRun`, of every action that may concern many deliveries: in the query or in the body. A misspelt one is
-// refused, because ignoring it would change deliveries that the caller only wanted to count.
+// `dryRun`, of every action that may concern many deliveries: in the query or in the body. Misspelt
+// ones are refused as all names are (unknown-members.ts): ignored, they would change what the caller only wanted to count.
 
 import { Type } from './type.ts'
-import { invalidFields, invalidQuery } from './validation.ts'
+import { invalidFields } from './validation.ts'
 
 /** A member of a body, and of a query. */
 export const DryRun = Type.Optional(
@@ -23,12 +23,8 @@ interface Asked {
   body: { dryRun?: boolean }
 }
 
-/** Throws for a misspelt one, and where query and body contradict each other. */
+/** Throws where query and body contradict each other. */
 export function isDryRun({ query, body }: Asked): boolean {
-  const inQuery = findMisspelt(query)
-  if (inQuery !== undefined) throw invalidQuery([misspelt(inQuery)])
-  const inBody = findMisspelt(body)
-  if (inBody !== undefined) throw invalidFields([misspelt(inBody)])
   const { dryRun = query.dryRun } = body
   if (query.dryRun !== undefined && query.dryRun !== dryRun) {
     throw invalidFields([
@@ -42,34 +38,19 @@ export function isDryRun({ query, body }: Asked): boolean {
   return dryRun ?? false
 }
 
-/**
- * For an action without a dry run: a caller that asks for one must not trigger the action. Its body is not read
- * otherwise, and may be anything.
- */
-export function refuseDryRun({ query, body }: { query: unknown; body: unknown }): void {
-  const inQuery = Object.keys(query as object).find(isMeant)
-  if (inQuery !== undefined) throw invalidQuery([notTaken(inQuery)])
+const NOT_TAKEN = 'This act has no dry run: it would be done.'
+
+/** The query of an act without a dry run: a caller that asks for one must not trigger the act. */
+export const NoDryRunQuery = Type.Object({}, { refused: { dryRun: NOT_TAKEN } })
+
+/** The same for its body, which is not read otherwise, and may be anything. */
+export function refuseDryRun({ body }: { body: unknown }): void {
   const [inBody] =
     Object.entries(body ?? {}).find(([name, value]) => isMeant(name) && value !== false) ?? []
-  if (inBody !== undefined) throw invalidFields([notTaken(inBody)])
-}
-
-function notTaken(name: string) {
-  return {
-    pointer: `/${name}`,
-    code: 'not-taken',
-    detail: 'This act has no dry run: it would be done.',
-  }
-}
-
-function findMisspelt(members: object): string | undefined {
-  return Object.keys(members).find((name) => name !== 'dryRun' && isMeant(name))
+  if (inBody === undefined) return
+  throw invalidFields([{ pointer: `/${inBody}`, code: 'not-taken', detail: NOT_TAKEN }])
 }
 
 function isMeant(name: string): boolean {
   return /^dry[-_]?run$/i.test(name)
-}
-
-function misspelt(name: string) {
-  return { pointer: `/${name}`, code: 'misspelt', detail: 'Must be spelt dryRun.' }
 }

@@ -1,7 +1,7 @@
 // What the published interface says beyond the schemas that requests are checked with. A format of our own
 // means nothing to a reader of /openapi.json: it is shown as the bounds and the pattern that it stands for.
 // A rule over several fields stands under `published`, which the checks ignore: the handlers enforce it, and
-// their messages name the field.
+// their messages name the field. That unknown members of a body are refused is said in each of its objects.
 
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { HEADER_NAME_PATTERN, HEADER_VALUE_PATTERN } from '../../core/signatures/extra-header.ts'
@@ -43,21 +43,36 @@ function formatsOf(policy: PublishingPolicy): Readonly<Record<string, Schema>> {
 export function publishRequest(schema: object, policy: PublishingPolicy): object {
   const formats = formatsOf(policy)
   const parts: Record<string, unknown> = { ...schema }
-  for (const part of ['body', 'querystring']) {
-    if (parts[part] !== undefined) parts[part] = publish(parts[part], formats)
-  }
+  const { body, querystring } = parts as { body?: { isTolerant?: true }; querystring?: object }
+  if (querystring) parts.querystring = publish(querystring, { formats, isClosed: false })
+  if (body) parts.body = publish(body, { formats, isClosed: body.isTolerant !== true })
   return parts
 }
 
-function publish(value: unknown, formats: Readonly<Record<string, Schema>>): unknown {
-  if (Array.isArray(value)) return value.map((entry) => publish(entry, formats))
+interface Publishing {
+  formats: Readonly<Record<string, Schema>>
+  /** Whether unknown members are refused. */
+  isClosed: boolean
+}
+
+function publish(value: unknown, how: Publishing): unknown {
+  if (Array.isArray(value)) return value.map((entry) => publish(entry, how))
   if (typeof value !== 'object' || value === null) return value
-  const { published, ...schema } = value as Schema & { published?: Schema }
+  const { published, isTolerant: _mark, refused: _reasons, ...schema } = value as OwnSchema
   const members = Object.fromEntries(
-    Object.entries(schema).map(([name, member]) => [name, publish(member, formats)]),
+    Object.entries(schema).map(([name, member]) => [name, publish(member, how)]),
   )
-  const ours = typeof schema.format === 'string' ? formats[schema.format] : undefined
-  if (ours === undefined) return { ...members, ...published }
-  const { format: _, ...rest } = members
+  const closed = how.isClosed && isListOfMembers(schema) ? { additionalProperties: false } : {}
+  const ours = typeof schema.format === 'string' ? how.formats[schema.format] : undefined
+  if (ours === undefined) return { ...members, ...closed, ...published }
+  const { format: _format, ...rest } = members
   return { ...rest, ...ours, ...published }
+}
+
+type OwnSchema = Schema & { published?: Schema; isTolerant?: unknown; refused?: unknown }
+
+/** An object whose members are named one by one (unknown-members.ts). */
+function isListOfMembers({ properties, patternProperties, additionalProperties }: Schema): boolean {
+  const isOpen = patternProperties !== undefined || additionalProperties !== undefined
+  return typeof properties === 'object' && !isOpen
 }

@@ -15,6 +15,7 @@ import { isUuid } from '../../core/plain/uuid.ts'
 import { checkHeaderKey, checkHeaderValue } from '../../core/signatures/extra-header.ts'
 import { checkHmacHeaderName } from '../../core/signatures/hmac-header-name.ts'
 import { checkSharedKey } from '../../core/signatures/shared-key.ts'
+import { OWN_KEYWORDS, type UnknownCheck, unknownCheckOf } from './unknown-members.ts'
 
 export interface ValidationPolicy {
   targets: TargetPolicy
@@ -39,8 +40,8 @@ export function createValidatorCompiler(policy: ValidationPolicy): FastifySchema
     allowUnionTypes: true,
     validateSchema: false,
   })
-  // Only for readers of the interface (published.ts).
-  ajv.addKeyword('published')
+  // Only for readers of the interface (published.ts), and for the check of names.
+  for (const keyword of ['published', ...OWN_KEYWORDS]) ajv.addKeyword(keyword)
   for (const [name, check] of Object.entries(formats)) {
     ajv.addFormat(name, { type: 'string', validate: (text: string) => check(text) === null })
   }
@@ -50,11 +51,17 @@ export function createValidatorCompiler(policy: ValidationPolicy): FastifySchema
     if (httpPart === 'headers') return () => true
     // Compiled at its first request, because most routes are never used by a given process or test.
     let isValid: ValidateFunction | undefined
+    let findUnknown: UnknownCheck | undefined
+    const takesNone =
+      httpPart === 'querystring' && hasNoMembers((schema as { properties?: object }).properties)
     return (sent: unknown) => {
+      if (takesNone && hasNoMembers(sent)) return { value: sent }
       isValid ??= ajv.compile(schema)
+      findUnknown ??= unknownCheckOf(schema)
       const value = httpPart === 'querystring' ? readQuery(sent, schema) : sent
-      if (isValid(value)) return { value }
-      const errors = toFieldErrors(isValid.errors ?? [], formats)
+      const unknown = findUnknown(value)
+      if (isValid(value) && unknown.length === 0) return { value }
+      const errors = [...toFieldErrors(isValid.errors ?? [], formats), ...unknown]
       return { error: httpPart === 'body' ? invalidFields(errors) : invalidQuery(errors) }
     }
   }
@@ -69,7 +76,10 @@ export function invalidQuery(errors: readonly FieldError[]): ServiceError {
 }
 
 function summary(errors: readonly FieldError[], one: string, whole: string): string {
-  if (errors.some((error) => error.pointer === '')) return `The ${whole} must be a JSON object.`
+  const isNoObject = errors.some(({ pointer, code }) => pointer === '' && code === 'wrong-type')
+  if (isNoObject) return `The ${whole} must be a JSON object.`
+  const [first] = errors
+  if (first && errors.every(({ code }) => code === 'not-taken')) return first.detail
   return errors.length === 1
     ? `One ${one} of the ${whole} does not conform.`
     : `${errors.length} ${one}s of the ${whole} do not conform.`
@@ -127,6 +137,11 @@ function readQuery(sent: unknown, schema: TSchema): unknown {
     if (type === 'boolean' && /^(true|false)$/.test(text)) query[name] = text === 'true'
   }
   return query
+}
+
+function hasNoMembers(value: unknown): boolean {
+  for (const _name in value as object) return false
+  return true
 }
 
 /** One error per pointer: the first one found says enough. */

@@ -3,6 +3,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { type FieldError, ServiceError } from '../../core/plain/errors.ts'
+import { checkNames } from '../../core/plain/spelling.ts'
 import { headerValues, onlyHeaderValue } from '../basics/header-values.ts'
 import { invalidFields } from '../basics/validation.ts'
 
@@ -26,6 +27,8 @@ export function readTokenForm(text: string, request: FastifyRequest): Credential
     const pointer = /^[a-z_]{1,40}$/.test(name) ? `/${name}` : ''
     if (form.getAll(name).length > 1) errors.push({ pointer, ...REPEATED })
   }
+  // §3.2 also asks to ignore what is not known; what is almost known was meant.
+  errors.push(...checkNames(form.keys(), FORM_NAMES))
   const read = (name: string) => form.get(name) || undefined
   const demand = (name: string, value: string | undefined): string => {
     if (value === undefined) errors.push({ pointer: `/${name}`, ...MISSING })
@@ -48,6 +51,11 @@ export function readTokenForm(text: string, request: FastifyRequest): Credential
     throw new ServiceError('unsupported-grant-type', `This service knows ${GRANT_TYPE} alone.`)
   }
   return basic ?? { clientId: clientId as string, clientSecret: clientSecret as string }
+}
+
+const FORM_NAMES = {
+  known: new Set(['grant_type', 'client_id', 'client_secret', 'scope']),
+  isTolerant: true,
 }
 
 const REPEATED = { code: 'repeated', detail: 'Must be given once.' }

@@ -43,16 +43,27 @@ test('a call has the problems of its interface, and its own', () => {
     'client-moved',
     'delivery-final',
     'invalid-account',
+    'invalid-query',
     'invalid-token',
     'missing-token',
     'too-many-requests',
   ])
   assert.deepEqual(added(forOperators('admin', { ...CALL, problems })).toSorted(), [
     'delivery-final',
+    'invalid-query',
     'invalid-token',
     'missing-token',
     'role-not-allowed',
   ])
+})
+
+test('a tolerant call refuses no parameters, and no member that resembles none of its own', () => {
+  const call = forClients({ ...CALL, isTolerant: true, body: Type.Object({}) })
+  assert.ok(!codesOf(call).includes('invalid-query'))
+  assert.deepEqual((call.schema as { body?: object }).body, {
+    ...Type.Object({}),
+    isTolerant: true,
+  })
 })
 
 test('only an account that must be there is required', () => {

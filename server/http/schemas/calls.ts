@@ -4,6 +4,7 @@
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../../core/plain/errors.ts'
 import type { Role } from '../../core/plain/operator.ts'
+import { Type } from '../basics/type.ts'
 import {
   AccountHeader,
   BODY_PROBLEMS,
@@ -27,35 +28,38 @@ interface Call {
   answers: Readonly<Record<number, unknown>>
   /** Those that follow from nothing else here. */
   problems?: readonly ErrorCode[]
+  /** One of the first four operations: it ignores members and parameters that resemble none of its own. */
+  isTolerant?: true
 }
 
 /** Of a call of the operator about one client, which may be on its way to another cell, or there. */
 export const ABOUT_CLIENT = ['client-moved', 'overloaded'] as const satisfies readonly ErrorCode[]
 
-/** Of a call that refuses a dry run, in the query or in the body. */
-export const NO_DRY_RUN = [
-  'invalid-query',
-  'invalid-fields',
-] as const satisfies readonly ErrorCode[]
-
 /** A call of the client interface. AccountId may be there, or must be; a wrong one is refused either way. */
 export function forClients<C extends Call>(call: C, account: 'optional' | 'required' = 'optional') {
   const headers = account === 'required' ? AccountHeader : OptionalAccountHeader
   const general = [...CLIENT_PROBLEMS, 'invalid-account'] as const
-  return { config: { account }, schema: { ...toSchema(call, general), headers } }
+  return { config: { account }, schema: { ...toSchema(withParameters(call), general), headers } }
 }
 
 export function forOperators<C extends Call>(role: Role, call: C) {
-  return { config: { role }, schema: toSchema(call, OPERATOR_PROBLEMS) }
+  return { config: { role }, schema: toSchema(withParameters(call), OPERATOR_PROBLEMS) }
 }
 
-/** A call that needs no credential, or is one. */
+/** A call that needs no credential, or is one. Probes and caches may add parameters to its address. */
 export function forAnyone<C extends Call>(call: C) {
   return { schema: { ...toSchema(call, []), security: [] } }
 }
 
+/** A call that takes no parameters refuses all of them, unless it is tolerant. */
+function withParameters<C extends Call>(call: C): C {
+  return call.isTolerant ? call : { querystring: NO_PARAMETERS, ...call }
+}
+
+const NO_PARAMETERS = Type.Object({})
+
 function toSchema<C extends Call>(call: C, general: readonly ErrorCode[]) {
-  const { answers, problems = [], ...schema } = call
+  const { answers, problems = [], isTolerant, ...schema } = call
   const named = problemResponses(
     ...general,
     ...(call.body ? BODY_PROBLEMS : []),
@@ -63,7 +67,14 @@ function toSchema<C extends Call>(call: C, general: readonly ErrorCode[]) {
     ...(call.params ? (['not-found'] as const) : []),
     ...problems,
   )
-  return { ...schema, response: { ...(answers as C['answers']), ...named } }
+  const response = { ...(answers as C['answers']), ...named }
+  if (!isTolerant) return { ...schema, response }
+  const { querystring, body } = call
+  const marked = {
+    ...(querystring && { querystring: { ...querystring, isTolerant } }),
+    ...(body && { body: { ...body, isTolerant } }),
+  }
+  return { ...schema, ...(marked as object), response }
 }
 
 /** What an answer means here; its schema describes its shape. */

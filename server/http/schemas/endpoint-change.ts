@@ -5,11 +5,15 @@ import { OWNER_STATUSES } from '../../core/delivery/endpoint.ts'
 import type { EndpointChange } from '../../operations/endpoints/change-endpoint.ts'
 import { Type } from '../basics/type.ts'
 import { invalidFields } from '../basics/validation.ts'
-import { readSettings, SettingsFields } from './endpoint-settings-schema.ts'
+import { REFUSED_SETTINGS, readSettings, SettingsFields } from './endpoint-settings-schema.ts'
 
 const Status = Type.Enum([...OWNER_STATUSES])
 
-export const StatusChange = Type.Object({ status: Status }, { examples: [{ status: 'PAUSED' }] })
+/** Of a listener, which has no settings. */
+export const StatusChange = Type.Object(
+  { status: Status },
+  { examples: [{ status: 'PAUSED' }], refused: REFUSED_SETTINGS },
+)
 
 export function aboutPausing(noun: string): string {
   return `A paused ${noun} loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.`

@@ -15,6 +15,7 @@ import {
   SIGNATURE_KINDS,
 } from '../../core/delivery/endpoint-settings.ts'
 import type { FieldError } from '../../core/plain/errors.ts'
+import { NO_LISTENER_SETTINGS } from '../../operations/endpoints/change-endpoint.ts'
 import { TextOrNull } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { invalidFields } from '../basics/validation.ts'
@@ -80,6 +81,11 @@ export const SettingsFields = {
   ),
   description: Type.Optional(Description),
 }
+
+/** Of what has no settings: why each of them is refused. */
+export const REFUSED_SETTINGS = Object.fromEntries(
+  Object.keys(SettingsFields).map((name) => [name, NO_LISTENER_SETTINGS]),
+)
 
 /** The same, as the SDK gives it. */
 export const SettingsSchema = Type.Object({

@@ -14,7 +14,7 @@ import type { OfferAnswer, OfferedCallback } from '../../operations/endpoints/ne
 import { Instant, Uuid, UuidOrNull } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { invalidFields } from '../basics/validation.ts'
-import { SettingsFields, toHmacHeaderName } from './endpoint-settings-schema.ts'
+import { REFUSED_SETTINGS, toHmacHeaderName } from './endpoint-settings-schema.ts'
 import { SharedKey } from './schemas.ts'
 
 /** How much of an answer's body is kept, as for any attempt. */
@@ -31,9 +31,7 @@ export const ListenerRegistration = Type.Object(
   },
   {
     examples: [{ name: 'anns-laptop', sharedKey: 'a-long-random-text-that-only-we-two-know' }],
-    published: {
-      not: { anyOf: Object.keys(SettingsFields).map((name) => ({ required: [name] })) },
-    },
+    refused: REFUSED_SETTINGS,
   },
 )
 

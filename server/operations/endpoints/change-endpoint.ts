@@ -84,10 +84,13 @@ function changeInTransaction(
   })
 }
 
+export const NO_LISTENER_SETTINGS =
+  'A listener has no settings: it gets everything, as an endpoint does by default.'
+
 /** Of a listener: throws where any are given. */
-export function refuseSettings(names: readonly string[]): void {
+function refuseSettings(names: readonly string[]): void {
   if (names.length === 0) return
-  const detail = 'A listener has no settings: it gets everything, as an endpoint does by default.'
+  const detail = NO_LISTENER_SETTINGS
   const errors = names.map((name) => ({ pointer: `/${name}`, code: 'not-taken', detail }))
   throw new ServiceError('invalid-fields', detail, { errors })
 }

@@ -20,6 +20,7 @@ import {
   DryRun,
   DryRunQuery,
   isDryRun,
+  NoDryRunQuery,
   refuseDryRun,
 } from '../../basics/dry-run.ts'
 import { InstantOrNull, IntegerOrNull, TextOrNull, Uuid } from '../../basics/scalars.ts'
@@ -27,7 +28,7 @@ import { readSinceUntil, sinceUntilFields } from '../../basics/since-until.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ownerOf, scopeOf } from '../../requests/authenticate.ts'
-import { ABOUT_CLIENT, answer, forClients, forOperators, NO_DRY_RUN } from '../../schemas/calls.ts'
+import { ABOUT_CLIENT, answer, forClients, forOperators } from '../../schemas/calls.ts'
 import { ENDPOINT_DOORS } from '../../schemas/endpoint-doors.ts'
 import { IdParams, readId } from '../../schemas/schemas.ts'
 
@@ -91,10 +92,11 @@ export const TestResultSchema = Type.Object(
 const REPLAY = {
   summary: 'Send a delivery again',
   params: IdParams,
+  querystring: NoDryRunQuery,
   answers: { 202: answer('The replay is on disk and under way.', ChangedDeliverySchema) },
 }
 const REPLAY_PROBLEMS = [
-  ...NO_DRY_RUN,
+  'invalid-fields',
   'delivery-not-final',
   'endpoint-deleted',
   'payload-expired',
@@ -214,8 +216,9 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         description:
           'No attempt of it starts any more. One that is under way ends by itself and changes nothing. It can be replayed later.',
         params: IdParams,
+        querystring: NoDryRunQuery,
         answers: { 200: answer('The delivery as it is now.', ChangedDeliverySchema) },
-        problems: [...ABOUT_CLIENT, ...NO_DRY_RUN, 'delivery-final'],
+        problems: [...ABOUT_CLIENT, 'invalid-fields', 'delivery-final'],
       }),
       handler: async (request) => {
         refuseDryRun(request)

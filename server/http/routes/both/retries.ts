@@ -6,11 +6,11 @@ import { retryAnyEndpoint, retryEndpoint } from '../../../operations/deliveries/
 import { RetryLimits } from '../../../operations/deliveries/retry-limits.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
-import { refuseDryRun } from '../../basics/dry-run.ts'
+import { NoDryRunQuery, refuseDryRun } from '../../basics/dry-run.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ownerOf, scopeOf } from '../../requests/authenticate.ts'
-import { ABOUT_CLIENT, answer, forClients, forOperators, NO_DRY_RUN } from '../../schemas/calls.ts'
+import { ABOUT_CLIENT, answer, forClients, forOperators } from '../../schemas/calls.ts'
 import { ENDPOINT_DOORS } from '../../schemas/endpoint-doors.ts'
 import { IdParams, readId } from '../../schemas/schemas.ts'
 import { ANY_CLIENT, ChangedDeliverySchema, toChangedDelivery } from './delivery-actions.ts'
@@ -29,19 +29,21 @@ const ONE = {
   description:
     'The next attempt is due now, in the same run of 7 days. The order holds: an older update of the payment that is still owed goes first, and is due now too. An endpoint that was down is probed at once.',
   params: IdParams,
+  querystring: NoDryRunQuery,
   answers: { 202: answer('The next attempt is due now.', ChangedDeliverySchema) },
 }
-const ONE_PROBLEMS = [...NO_DRY_RUN, 'delivery-final', 'endpoint-not-active'] as const
+const ONE_PROBLEMS = ['invalid-fields', 'delivery-final', 'endpoint-not-active'] as const
 
 const ALL = {
   description:
     'Everything that it is owed is due now, in order. If it was down, one attempt probes it at once, and the rest follows step by step when that gets its 200.',
   params: IdParams,
+  querystring: NoDryRunQuery,
   answers: {
     202: answer('How many deliveries are pending for it. They are due now.', RetriedSchema),
   },
 }
-const ALL_PROBLEMS = [...NO_DRY_RUN, 'endpoint-not-active'] as const
+const ALL_PROBLEMS = ['invalid-fields', 'endpoint-not-active'] as const
 
 export function retryRoutes(deps: Deps): Routes {
   const limits = new RetryLimits(deps.clock)

@@ -7,7 +7,6 @@ import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { POLL_SECONDS_DEFAULT } from '../../../core/delivery/listener.ts'
 import { ServiceError } from '../../../core/plain/errors.ts'
 import { isUuid } from '../../../core/plain/uuid.ts'
-import { refuseSettings } from '../../../operations/endpoints/change-endpoint.ts'
 import {
   answerCallback,
   type ListenerDeps,
@@ -19,7 +18,6 @@ import type { App, Routes } from '../../basics/typed.ts'
 import { callerOf, scopeOf } from '../../requests/authenticate.ts'
 import { answer, forClients } from '../../schemas/calls.ts'
 import { LISTENERS } from '../../schemas/endpoint-doors.ts'
-import { SettingsFields } from '../../schemas/endpoint-settings-schema.ts'
 import {
   ListenerRegistration,
   ListenerSchema,
@@ -78,7 +76,6 @@ function addRegistration(app: App, deps: ListenerDeps): void {
     ),
     handler: async (request, reply) => {
       const { name, sharedKey } = request.body
-      refuseSettings(Object.keys(SettingsFields).filter((setting) => setting in request.body))
       const { listener, isNew } = await registerListener(deps, callerOf(request), {
         accountId: request.accountId as string,
         name,

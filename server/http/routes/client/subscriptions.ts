@@ -64,6 +64,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
       url: '/api/v1/payments/subscribe',
       ...forClients({
         operationId: 'subscribe',
+        isTolerant: true,
         tags,
         summary: 'Subscribe to updates of all payments',
         description:

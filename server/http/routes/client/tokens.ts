@@ -92,6 +92,7 @@ export function tokenRoutes(
       config: { isTokenRequest: true, takesForm: true },
       ...forAnyone({
         operationId: 'issueToken',
+        isTolerant: true,
         tags: ['Tokens'],
         summary: 'Obtain an access token',
         description:

@@ -53,6 +53,7 @@ export function webhookRoutes(deps: Deps): Routes {
       ...forClients(
         {
           operationId: 'registerWebhook',
+          isTolerant: true,
           tags,
           summary: 'Register a webhook, or rotate its key',
           description:
@@ -87,6 +88,7 @@ export function webhookRoutes(deps: Deps): Routes {
       ...forClients(
         {
           operationId: 'listWebhooks',
+          isTolerant: true,
           tags,
           summary: "List an account's webhooks",
           description: 'Without anything secret: shared keys are never shown again.',

@@ -185,13 +185,14 @@ test('a session ends with its key, its secret, its client, its hours, and by sig
   ends.key = () => revokeOperatorKey(server.deps, id)
 
   const rotating = await onboard(server, 'Rotating')
-  cookies.secret = await signIn(rotating)
+  const { clientId, clientSecret } = rotating
+  cookies.secret = await signIn({ clientId, clientSecret })
   const issued = await server.app.inject({
     method: 'POST',
     url: `/operator/v1/clients/${rotating.clientId}/secrets`,
     headers: { authorization: `Bearer ${OPERATOR_KEY}` },
   })
-  const second = await signIn({ ...rotating, clientSecret: issued.json().clientSecret })
+  const second = await signIn({ clientId, clientSecret: issued.json().clientSecret })
   const { rows } = await pool.query(
     'select id from client_secrets where client_key = $1 order by created_at, id',
     [rotating.clientKey],
@@ -200,7 +201,10 @@ test('a session ends with its key, its secret, its client, its hours, and by sig
   ends.secret = () => revokeClientSecret(server.deps, rotating.clientId, first.id)
 
   const leaving = await onboard(server, 'Leaving')
-  cookies.client = await signIn(leaving)
+  cookies.client = await signIn({
+    clientId: leaving.clientId,
+    clientSecret: leaving.clientSecret,
+  })
   ends.client = () =>
     pool.query(`update clients set status = 'DISABLED' where id = $1`, [leaving.clientId])
 

@@ -3,7 +3,8 @@
 
 import { Readable } from 'node:stream'
 import { setImmediate as pause } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from 'typebox'
 import { EVENT_KINDS, PAYMENT_BODY_BYTES_MAX } from '../../../core/payments/payment.ts'
 import { parsePayment } from '../../../core/payments/payment-fields.ts'
 import { ServiceError } from '../../../core/plain/errors.ts'
@@ -35,7 +36,7 @@ import { LARGE_BYTES_MIN, type LargeWork } from '../../basics/large-work.ts'
 import { toProblem } from '../../basics/problems.ts'
 import { UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
-import type { Routes } from '../../basics/typed.ts'
+import type { App, Routes } from '../../basics/typed.ts'
 import { bePatientWith, readPatiently } from '../../requests/patient-body.ts'
 import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../../schemas/payment-schema.ts'
@@ -120,7 +121,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
       }),
       config: { role: 'ingest', readAhead: readFileAhead },
       // Payments have rules of their own (core/payments/payment-fields), which keep the digits of an amount.
-      validatorCompiler: () => () => true,
+      validatorCompiler: withoutBody(app),
       // No promise in either, because they run thousands of times a second.
       onRequest: (request, _reply, done) => {
         readId((request.params as { id: string }).id)
@@ -150,6 +151,7 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
         tags,
         summary: 'Write many payments, one per line',
         description: `NDJSON: each line a payment with its accountId. At most ${LINE_LIMITS.linesMax} lines and ${LINE_LIMITS.bytesMax / 1024 / 1024} MiB, and no more than 30 seconds of silence. One bad line never fails its neighbours.`,
+        querystring: Type.Object({}),
         body: { content: { [NDJSON_TYPE]: { schema: LineWriteSchema } } },
         response: {
           200: Type.Unsafe<unknown>({
@@ -158,13 +160,14 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
           }),
           ...problemResponses(
             ...OPERATOR_PROBLEMS,
+            'invalid-query',
             'body-too-large',
             'unsupported-media-type',
             'request-timeout',
           ),
         },
       },
-      validatorCompiler: () => () => true,
+      validatorCompiler: withoutBody(app),
       handler: async (request, reply) => {
         bePatientWith(request.raw)
         const chunks = readPatiently(request.body as Readable)
@@ -183,6 +186,12 @@ export function operatorPaymentRoutes(deps: PaymentRoutesDeps, work: LargeWork):
       },
     })
   }
+}
+
+/** Checks everything but the body as in other routes. */
+function withoutBody({ validatorCompiler }: App): FastifySchemaCompiler<TSchema> {
+  return (part) =>
+    part.httpPart === 'body' || !validatorCompiler ? () => true : validatorCompiler(part)
 }
 
 /** Answers a PUT when its change is on disk, or is refused. */
