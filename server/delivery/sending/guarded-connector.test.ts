@@ -9,6 +9,7 @@ import {
   readCertificate,
   startRawReceiver,
 } from '../../../test/support/raw-receiver.ts'
+import { until } from '../../../test/support/until.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
@@ -286,6 +287,28 @@ test('O4: a session is taken up again for the name that it was made for, and for
     [false, false],
     [NAME, true],
   ])
+})
+
+test('O4: over TLS too, what a receiver does to an idle socket is seen, and no request is lost by it', async (t) => {
+  const acts: ((socket: Socket) => void)[] = [
+    (socket) => socket.end(),
+    (socket) => socket.destroy(),
+    (socket) => socket.write(OK),
+  ]
+  for (const act of acts) {
+    const sockets: Socket[] = []
+    const behave = (socket: Socket) => {
+      sockets.push(socket)
+      answering(OK)(socket, 0)
+    }
+    const receiver = await startRawReceiver(t, behave, { tls: certified('good.pem') })
+    const client = startClient(t, { resolve: async () => [OPEN] })
+    assert.equal(reasonOf((await sendTo(client, receiver.port)).outcome), 'answered 200')
+    act(sockets[0] ?? assert.fail())
+    await until('the socket is given up', () => client.socketCount === 0)
+    assert.equal(reasonOf((await sendTo(client, receiver.port)).outcome), 'answered 200')
+    assert.equal(receiver.connectionCount, 2)
+  }
 })
 
 test('O4: without the extra authority its certificates are not trusted', async (t) => {
