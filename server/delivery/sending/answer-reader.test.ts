@@ -62,6 +62,8 @@ test('how long a connection is kept: as its version, `Connection` and `Keep-Aliv
     [['HTTP/1.1 200 OK', 'Keep-Alive: timeout=2', 'Content-Length: 0'], 0],
     [['HTTP/1.1 200 OK'], 0],
     [['HTTP/1.0 200 OK', 'Connection: keep-alive\xa0', 'Content-Length: 0'], 0],
+    [['HTTP/1.0 200 OK', 'Connection: keep-alive\t', 'Content-Length: 0'], Infinity],
+    [['HTTP/1.1 200 OK', 'Connection: close\t', 'Content-Length: 0'], 0],
     // A body that there cannot be may come all the same.
     [['HTTP/1.1 204 x', 'Content-Length: 5'], 0],
     [['HTTP/1.1 204 x', 'Transfer-Encoding: chunked'], 0],
@@ -96,6 +98,9 @@ test('what could be read in two ways is refused', () => {
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: identity',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\t',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding:\tchunked',
+    'HTTP/1.1 200 OK\r\nContent-Length: 0\t',
     'HTTP/1.1 200 OK\r\nX : a',
     'HTTP/1.1 200 OK\r\nX: a\r\n b',
     'HTTP/1.1 200 OK\r\n: a',
