@@ -52,15 +52,15 @@ export async function compareSeed(seed: number, tally: Tally): Promise<void> {
   if (ofSpoilt.isKept) tally.keptByUs += 1
 }
 
-function assertNoMoreLenient(ours: Reading, node: Reading, message: string): void {
+export function assertNoMoreLenient(ours: Reading, node: Reading, message: string): void {
   const heads = ({ status, retryAfter }: Reading) => ({ status, retryAfter })
   if (ours.status !== 0) assert.deepEqual(heads(ours), heads(node), message)
   if (ours.isWhole) assert.deepEqual({ ...ours, isKept: null }, { ...node, isKept: null }, message)
   if (ours.isKept) assert.ok(node.isKept, `kept: ${message}`)
 }
 
-function told(bytes: Buffer, seed: number): string {
-  return `seed ${seed}: ${JSON.stringify(bytes.toString('latin1'))}`
+export function told(bytes: Buffer, seed: number | null): string {
+  return `${seed === null ? 'every byte' : `seed ${seed}`}: ${JSON.stringify(bytes.toString('latin1'))}`
 }
 
 /** Read whole, byte by byte, in two pieces by each cut, and with its head remembered: always the same. */

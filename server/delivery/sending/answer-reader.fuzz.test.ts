@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareSeed } from '../../../test/fuzz/compare.ts'
+import { compareEveryByte } from '../../../test/fuzz/every-byte.ts'
 
 test('what Node refuses is refused, and however an answer is cut, it is read the same', async () => {
   const tally = { answers: 0, takenByNode: 0, takenByUs: 0, keptByUs: 0 }
@@ -10,4 +11,9 @@ test('what Node refuses is refused, and however an answer is cut, it is read the
   // Of the spoilt answers some are still right: dice that spoil all of them, or none, prove little.
   assert.ok(tally.keptByUs > 5, JSON.stringify(tally))
   assert.ok(tally.takenByUs > 30 && tally.takenByUs < 270, JSON.stringify(tally))
+})
+
+test('whatever byte stands too much or in place of another, what is taken Node reads the same', async () => {
+  const { read, taken } = await compareEveryByte()
+  assert.ok(read > 150_000 && taken > 10_000, `${taken} of ${read}`)
 })
