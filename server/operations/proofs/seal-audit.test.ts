@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
+import type { Pool, QueryResult } from 'pg'
 import { startSealedAudit } from '../../../test/support/sealed-audit.ts'
 import { AuditChecker } from '../../core/proofs/audit-check.ts'
 import { inTransaction } from '../../store/connection/db.ts'
@@ -47,6 +48,53 @@ test('what was audited is sealed in segments that continue each other', async (t
   assert.equal(finding, null)
   assert.deepEqual([checked.rows, checked.segments, checked.head], [6, head.segment, head.digest])
 })
+
+test('regression: a segment is read in steps, which neither lose, repeat nor split what one transaction wrote', async (t) => {
+  const sealed = await startSealedAudit(t)
+  const { pool, clock } = sealed
+  const entry = (object: string) => ({
+    ...{ actor: 'operator', action: 'payment.put', object },
+    ...{ requestId: randomUUID(), at: new Date(clock.nowMs()) },
+  })
+  for (const objects of [
+    ['a'],
+    ['b1', 'b2', 'b3', 'b4', 'b5'],
+    ['c'],
+    ['d1', 'd2'],
+    ['e'],
+    ['f'],
+  ]) {
+    await insertAudit(pool, objects.map(entry))
+  }
+  clock.advance(60)
+  const answers: number[] = []
+  const counted = notingAnswers(pool, answers)
+  await sealAudit({ ...sealed.deps, pool: counted }, { readAtOnce: 2, rowsMax: 8 })
+  const segments = await objectsOf(exportAudit(sealed.deps, EVERYTHING))
+  assert.deepEqual(
+    segments.map((segment) => segment.map((object) => object[0]).join('')),
+    ['abbbbbc', 'ddef'],
+  )
+  assert.equal(new Set(segments.flat()).size, 11)
+  // The five of one transaction are read together; of the others as many as may be, and the one that follows.
+  assert.deepEqual(answers.filter((count) => count > 3).length, 1)
+  const checker = new AuditChecker(await readDatabaseSealKeys(sealed.deps))
+  assert.equal((await checkDatabaseAudit(sealed.deps, checker, 0)).finding, null)
+})
+
+/** The same pool, which notes of how many rows each answer is that has audit rows. */
+function notingAnswers(pool: Pool, answers: number[]): Pool {
+  const connect = async () => {
+    const client = await pool.connect()
+    const query = async (...given: Parameters<typeof client.query>) => {
+      const result = (await Reflect.apply(client.query, client, given)) as unknown as QueryResult
+      if (result.rows[0]?.request_id) answers.push(result.rows.length)
+      return result
+    }
+    return { query, release: client.release }
+  }
+  return Object.assign(Object.create(pool), { connect })
+}
 
 test('a minute without an entry makes no segment', async (t) => {
   const sealed = await startSealedAudit(t)

@@ -17,6 +17,7 @@ import {
   hasUnplacedRows,
   insertSegment,
   readOldestUnsealed,
+  readPlacedRows,
   readSealHead,
   readUnsealed,
   tryLockSealing,
@@ -26,6 +27,11 @@ import type { Deps } from '../shared/deps.ts'
 
 /** A minute of 160 writes a second. A busier minute makes several segments. */
 const SEGMENT_ROWS_MAX = 10_000
+/**
+ * So many rows in one answer: ten thousand kept the process from everything else for 10 to 30 ms, and after a minute of
+ * many writes several times in a row.
+ */
+const READ_AT_ONCE = 1_000
 /** The rest of a backlog waits for the next round. */
 const SEGMENTS_PER_ROUND = 50
 /** Slightly less than the time between rounds, which differ a little. */
@@ -35,19 +41,23 @@ type SealDeps = Pick<Deps, 'pool' | 'clock' | 'webhookKeys'>
 
 export interface SealOptions {
   rowsMax?: number
+  readAtOnce?: number
   everyMsMin?: number
 }
+
+type Limits = Required<Pick<SealOptions, 'rowsMax' | 'readAtOnce'>>
 
 /** Returns how many segments were made; null where another process seals, or has just done so. */
 export async function sealAudit(deps: SealDeps, options: SealOptions = {}): Promise<number | null> {
   const { rowsMax = SEGMENT_ROWS_MAX, everyMsMin = EVERY_MS_MIN } = options
+  const { readAtOnce = READ_AT_ONCE } = options
   let made = 0
   for (; made < SEGMENTS_PER_ROUND; made++) {
     const step = await inTransaction(deps.pool, async (db) => {
       const now = new Date(deps.clock.nowMs())
       if (!(await tryLockSealing(db))) return 'busy'
       if (made === 0 && !(await beginSealRound(db, now, everyMsMin))) return 'busy'
-      return sealOne(deps, db, now, rowsMax)
+      return sealOne(deps, db, now, { rowsMax, readAtOnce })
     })
     if (step === 'busy') return made === 0 ? null : made
     if (step === 'last') return made + 1
@@ -60,11 +70,11 @@ async function sealOne(
   deps: SealDeps,
   db: Db,
   now: Date,
-  rowsMax: number,
+  limits: Limits,
 ): Promise<'none' | 'last' | 'more'> {
   const head = await readSealHead(db)
   const from = head?.to ?? ((await hasUnplacedRows(db)) ? '1' : '0')
-  const { rows, to, isAll } = await readPortion(db, from, rowsMax)
+  const { rows, to, isAll } = await readPortion(db, from, limits)
   const [first] = rows
   if (first !== undefined) {
     const header: SegmentHeader = {
@@ -112,12 +122,24 @@ async function digestRows(rows: readonly SealedRow[]): Promise<Buffer> {
 async function readPortion(
   db: Db,
   from: string,
-  rowsMax: number,
+  { rowsMax, readAtOnce }: Limits,
 ): Promise<{ rows: readonly SealedRow[]; to: string; isAll: boolean }> {
-  const { rows, horizon } = await readUnsealed(db, from, rowsMax + 1)
-  if (rows.length <= rowsMax) return { rows, to: horizon, isAll: true }
-  const to = rows[rowsMax]?.position as string
-  const whole = rows.filter(({ position }) => position !== to)
-  // One transaction has written more than that: it is read whole.
-  return whole.length > 0 ? { rows: whole, to, isAll: false } : readPortion(db, from, rowsMax * 8)
+  const rows: SealedRow[] = []
+  let size = Math.min(readAtOnce, rowsMax)
+  let { rows: page, horizon } = await readUnsealed(db, from, size + 1)
+  while (page.length > size) {
+    const to = page[size]?.position as string
+    const whole = page.filter(({ position }) => position !== to)
+    rows.push(...whole)
+    const room = rowsMax - rows.length
+    const isSplit = whole.length === 0
+    if (room === 0 || (isSplit && size >= room && rows.length > 0))
+      return { rows, to, isAll: false }
+    // One transaction may have written more than is read at once, or even more than a segment has: it is read whole.
+    if (!isSplit) size = Math.min(readAtOnce, room)
+    else size = size < room ? Math.min(size * 8, room) : size * 8
+    page = await readPlacedRows(db, to, horizon, size + 1)
+  }
+  rows.push(...page)
+  return { rows, to: horizon, isAll: true }
 }
