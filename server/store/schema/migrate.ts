@@ -4,7 +4,6 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
 import { schemaOfCell } from '../../core/network/cell.ts'
 import { createClient } from '../connection/db.ts'
@@ -137,6 +136,8 @@ async function apply(
   { dir, cell }: Migrations,
   { pending, count }: { pending: number; count: number },
 ): Promise<readonly string[]> {
+  // Loaded where there is something to migrate: most starts find nothing, and should be quick.
+  const { runner } = await import('node-pg-migrate')
   try {
     const applied = await runner({
       dbClient: migrationsOfCell(client, cell),
