@@ -11,22 +11,34 @@ export function toPaymentText(payment: Payment): string {
   const { status, amount, completedAt, documentReference, document } = payment
   // Written by hand, because JSON.stringify would need the amount as a number. Uuids, instants,
   // states, purposes and currencies hold nothing that needs escaping: their checks see to that.
-  let text = `{"id":"${payment.id}","status":{"state":"${status.state}"`
-  if (status.reason !== null) text += `,"reason":${JSON.stringify(status.reason)}`
-  text += `},"complete":${isFinal(status.state)},"createdAt":"${payment.createdAt}"`
-  if (completedAt !== null) text += `,"completedAt":"${completedAt}"`
-  text += `,"externalId":${JSON.stringify(payment.externalId)},"quoteId":"${payment.quoteId}"`
-  text += `,"amount":{"amount":${amount.amount},"currency":"${amount.currency}"}`
-  text += `,"reference":${JSON.stringify(payment.reference)}`
-  text += `,"purposeOfPayment":"${payment.purposeOfPayment}"`
-  text += `,"beneficiaryId":"${payment.beneficiaryId}"`
-  if (documentReference !== null)
-    text += `,"documentReference":${JSON.stringify(documentReference)}`
-  if (document !== null) {
-    text += `,"document":{"mediaType":${JSON.stringify(document.mediaType)}`
-    text += `,"name":${JSON.stringify(document.name)}}`
-  }
-  return `${text}}`
+  // Joined at once: a text that grows piece by piece is a tree of them first, twice the size of the text.
+  return [
+    '{"id":"',
+    payment.id,
+    '","status":{"state":"',
+    status.state,
+    status.reason === null ? '"' : `","reason":${JSON.stringify(status.reason)}`,
+    isFinal(status.state) ? '},"complete":true,"createdAt":"' : '},"complete":false,"createdAt":"',
+    payment.createdAt,
+    completedAt === null ? '","externalId":' : `","completedAt":"${completedAt}","externalId":`,
+    JSON.stringify(payment.externalId),
+    ',"quoteId":"',
+    payment.quoteId,
+    '","amount":{"amount":',
+    amount.amount,
+    ',"currency":"',
+    amount.currency,
+    '"},"reference":',
+    JSON.stringify(payment.reference),
+    ',"purposeOfPayment":"',
+    payment.purposeOfPayment,
+    '","beneficiaryId":"',
+    payment.beneficiaryId,
+    documentReference === null ? '"' : `","documentReference":${JSON.stringify(documentReference)}`,
+    document === null
+      ? '}'
+      : `,"document":${JSON.stringify({ mediaType: document.mediaType, name: document.name })}}`,
+  ].join('')
 }
 
 /** Instants that the service itself sets: UTC, with milliseconds. */
