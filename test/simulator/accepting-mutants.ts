@@ -94,23 +94,14 @@ export const ACCEPTING_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'a webhook is owed what happens in other accounts',
     patches: [
       patch(FAN_OUT, 'return accountId === null || accountId === event.accountId', 'return true'),
-      patch(
-        FAN_OUT,
-        '[byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]',
-        '[endpoints]',
-      ),
+      patch(FAN_OUT, 'owe(event, byAccount.get(event.accountId), ', 'owe(event, endpoints, '),
+      patch(FAN_OUT, 'owe(event, ofAllAccounts.get(event.clientKey), hasElders)', ''),
     ],
     test: 'server/core/delivery/fan-out.test.ts',
   },
   {
     name: 'a subscription is owed nothing',
-    patches: [
-      patch(
-        FAN_OUT,
-        '[byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]',
-        '[byAccount.get(event.accountId)]',
-      ),
-    ],
+    patches: [patch(FAN_OUT, 'owe(event, ofAllAccounts.get(event.clientKey), hasElders)', '')],
   },
   {
     name: 'an endpoint is owed what it does not hear',

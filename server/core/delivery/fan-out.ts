@@ -54,19 +54,28 @@ export function fanOut(
     // Elders of the same call, which the database cannot know of. Those from before it has to be asked for.
     const hasElders = event.sequence > 1 && payments.has(event.paymentId)
     payments.add(event.paymentId)
-    for (const listening of [byAccount.get(event.accountId), ofAllAccounts.get(event.clientKey)]) {
-      for (const endpoint of listening ?? []) {
-        if (!isOwed(event, endpoint)) continue
-        // One that does not hear all has only those elders that it heard.
-        const strand = endpoint.events && `${endpoint.id} ${event.paymentId}`
-        const hasOwn = strand === null || heard.has(strand)
-        if (strand !== null) heard.add(strand)
-        owed.push(toDelivery(event, endpoint, hasElders && hasOwn, nowMs))
-      }
-    }
+    owe(event, byAccount.get(event.accountId), hasElders)
+    owe(event, ofAllAccounts.get(event.clientKey), hasElders)
   }
   return owed
+
+  function owe(
+    event: NewEvent,
+    listening: readonly ListeningEndpoint[] | undefined,
+    hasElders: boolean,
+  ): void {
+    for (const endpoint of listening ?? NONE) {
+      if (!isOwed(event, endpoint)) continue
+      // One that does not hear all has only those elders that it heard.
+      const strand = endpoint.events && `${endpoint.id} ${event.paymentId}`
+      const hasOwn = strand === null || heard.has(strand)
+      if (strand !== null) heard.add(strand)
+      owed.push(toDelivery(event, endpoint, hasElders && hasOwn, nowMs))
+    }
+  }
 }
+
+const NONE: readonly ListeningEndpoint[] = []
 
 function isOwed(event: NewEvent, { clientKey, accountId, events }: ListeningEndpoint): boolean {
   if (clientKey !== event.clientKey || !hears(events, event.kind)) return false

@@ -4,7 +4,11 @@
 import { fanOut } from '../../core/delivery/fan-out.ts'
 import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import type { DocumentFile, EventKind, PaymentWrite } from '../../core/payments/payment.ts'
-import { type Applied, applyChange } from '../../core/payments/payment-change.ts'
+import {
+  type Applied,
+  applyChange,
+  type StoredPayment,
+} from '../../core/payments/payment-change.ts'
 import type { Clock } from '../../core/plain/clock.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import type { DocumentToSave } from '../../store/payments/documents.ts'
@@ -188,7 +192,7 @@ function applyChanges(
   changes: readonly PaymentChange[],
   nowMs: number,
 ): Plan {
-  const current = new Map(stored)
+  const current = new Map<string, StoredPayment>(stored)
   const latest = new Map<string, ChangeToSave>()
   const raised = new Map<string, LockedPayment>()
   const plan: Plan = { results: [], changes: [], raised: [], documents: [] }
@@ -210,33 +214,41 @@ function applyChanges(
     }
     try {
       const applied = applyChange(current.get(write.id) ?? null, accountId, write, nowMs)
-      const payment = { ...applied.stored, clientKey, id: write.id }
+      const { outcome, stored: after } = applied
       const before = latest.get(write.id)
       if (applied.event === null) {
         if (applied.outcome === 'unchanged' && applied.versionRaised) {
-          current.set(write.id, payment)
-          if (before) before.version = payment.version
-          else raised.set(write.id, payment)
+          current.set(write.id, after)
+          if (before) before.version = after.version
+          else raised.set(write.id, { ...after, clientKey, id: write.id })
         }
-        plan.results.push({ outcome: applied.outcome, text: payment.text, event: null })
+        plan.results.push({ outcome, text: after.text, event: null })
         continue
       }
-      const event = { id: deps.newId(), ...applied.event }
-      const saved = {
-        ...payment,
-        ...event,
+      const { kind, sequence } = applied.event
+      const event = { id: deps.newId(), kind, sequence }
+      // Field by field: objects that are spread into one another are copied several times.
+      const saved: ChangeToSave = {
+        clientKey,
+        id: event.id,
         paymentId: write.id,
+        accountId: after.accountId,
+        sequence,
+        version: after.version,
+        kind,
+        text: after.text,
+        documentHash: after.documentHash,
         documentBytes: write.document?.file.base64.length ?? null,
         isLatest: true,
         isNew: !stored.has(write.id),
       }
       if (before) before.isLatest = false
       raised.delete(write.id)
-      current.set(write.id, payment)
+      current.set(write.id, after)
       latest.set(write.id, saved)
       plan.changes.push(saved)
       if (write.document) plan.documents.push(toDocument(clientKey, write.id, write.document.file))
-      plan.results.push({ outcome: applied.outcome, text: payment.text, event })
+      plan.results.push({ outcome, text: after.text, event })
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       plan.results.push(error)

@@ -71,8 +71,8 @@ export function auditsOf(
   results: readonly unknown[],
 ): readonly GatheredAudit[] {
   const audits = new Set<GatheredAudit>()
-  for (const [index, { audit }] of changes.entries()) {
+  changes.forEach(({ audit }, index) => {
     if (audit && !audit.isOnDisk && !(results[index] instanceof Error)) audits.add(audit)
-  }
+  })
   return [...audits]
 }
