@@ -4,7 +4,7 @@
 // and the limits. In steps, because decoding, scanning and parsing 18 MB take up to 50 ms each.
 
 import { ServiceError } from './errors.ts'
-import { runAtOnce, type Steps } from './steps.ts'
+import type { Steps } from './steps.ts'
 
 export interface ParsedJson {
   value: unknown
@@ -32,25 +32,26 @@ const utf8 = new TextDecoder(...UTF_8)
 
 /** Throws `malformed-json`, without its cause: V8's messages quote the text that they refuse. */
 export function parseJson(bytes: Uint8Array): ParsedJson {
-  return runAtOnce(parseJsonInSteps(bytes))
+  const scan = new AmountScan(decode(bytes))
+  scan.run(Number.POSITIVE_INFINITY)
+  return scan.parse()
 }
 
 export function* parseJsonInSteps(bytes: Uint8Array): Steps<ParsedJson> {
-  let text: string
+  const text = bytes.length <= DECODED_MAX ? decode(bytes) : yield* decodeLarge(bytes)
+  // The scan goes first, because its limits are what makes the parse affordable.
+  const scan = new AmountScan(text)
+  do yield
+  while (!scan.run(SCANNED_MAX))
+  yield
+  return scan.parse()
+}
+
+function decode(bytes: Uint8Array | undefined, decoder = utf8, isPart = false): string {
   try {
-    text = bytes.length <= DECODED_MAX ? utf8.decode(bytes) : yield* decodeLarge(bytes)
+    return decoder.decode(bytes, { stream: isPart })
   } catch {
     throw new ServiceError('malformed-json', 'The body is not valid UTF-8.')
-  }
-  try {
-    // The scan goes first, because its limits are what makes the parse affordable.
-    yield
-    const amountText = yield* scanAmount(text)
-    yield
-    return { value: JSON.parse(text), amountText }
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
-    throw new ServiceError('malformed-json', 'The body is not valid JSON.')
   }
 }
 
@@ -59,10 +60,10 @@ function* decodeLarge(bytes: Uint8Array): Steps<string> {
   const decoder = new TextDecoder(...UTF_8)
   const parts: string[] = []
   for (let at = 0; at < bytes.length; at += DECODED_MAX) {
-    parts.push(decoder.decode(bytes.subarray(at, at + DECODED_MAX), { stream: true }))
+    parts.push(decode(bytes.subarray(at, at + DECODED_MAX), decoder, true))
     yield
   }
-  parts.push(decoder.decode())
+  parts.push(decode(undefined, decoder))
   return parts.join('')
 }
 
@@ -82,60 +83,110 @@ const CLOSE_OBJECT = 0x7d
  * A colon outside strings follows a member's name and nothing else: that is all the grammar needed.
  * Of members with one name the last wins, as in JSON.parse: each new one forgets the earlier.
  */
-function* scanAmount(text: string): Steps<string | undefined> {
-  let amountText: string | undefined
-  let inAmount = false // the latest name at level 1 is `amount`
-  let atAmount = false // and within it, the latest name at level 2
-  let depth = 0
-  let values = 1
-  let nameStart = 0
-  let nameEnd = 0
-  let escapes = 0
-  let escapeAt = -1
-  let looked = 0
+class AmountScan {
+  readonly #text: string
+  #amountText: string | undefined
+  #at = 0
+  #depth = 0
+  #values = 1
+  /** The latest name at level 1 is `amount`. */
+  #inAmount = false
+  /** And within it, the latest name at level 2. */
+  #atAmount = false
+  #nameStart = 0
+  #nameEnd = 0
+  #hasEscape = false
+  /** In a string: from where its end is looked for; otherwise 0. */
+  #stringFrom = 0
+  #quoteAt = -1
+  #escapeAt = -1
+  #escapes = 0
 
-  for (let at = 0; at < text.length; at++) {
-    if (++looked % SCANNED_MAX === 0) yield
-    const code = text.charCodeAt(at)
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** Looks so often at most; true when it is through. */
+  run(looksMax: number): boolean {
+    for (let looks = 0; looks < looksMax; looks++) {
+      if (this.#at >= this.#text.length) return true
+      if (this.#stringFrom > 0) this.#leaveString()
+      else this.#look(this.#text.charCodeAt(this.#at++))
+    }
+    return false
+  }
+
+  parse(): ParsedJson {
+    return { value: parseValid(this.#text), amountText: this.#amountText }
+  }
+
+  #look(code: number): void {
     if (code === QUOTE) {
-      nameStart = at
-      // Where the string closes: at the first quote that no backslash escapes.
-      for (let next = at + 1, quoteAt = at; ; next = escapeAt + 2) {
-        if (++looked % SCANNED_MAX === 0) yield
-        if (quoteAt < next) quoteAt = find(text, '"', next)
-        if (escapeAt < next) escapeAt = find(text, '\\', next)
-        at = quoteAt
-        if (quoteAt <= escapeAt) break
-        if (++escapes > ESCAPES_MAX) refuse(`made of more than ${ESCAPES_MAX} escaped characters`)
-      }
-      nameEnd = at
+      this.#nameStart = this.#at - 1
+      this.#hasEscape = false
+      this.#stringFrom = this.#at
     } else if (code === COLON) {
-      if (nameEnd - nameStart > NAME_CHARACTERS_MAX)
-        refuse(`made with a name of more than ${NAME_CHARACTERS_MAX} characters`)
-      if (depth === 1) {
-        inAmount = isAmount(text, nameStart, nameEnd)
-        atAmount = false
-        if (inAmount) amountText = undefined
-      } else if (depth === 2 && inAmount) {
-        atAmount = isAmount(text, nameStart, nameEnd)
-        if (atAmount) amountText = undefined
-      }
+      this.#name()
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      if (++depth > NESTING_LEVELS_MAX) refuse(`nested more than ${NESTING_LEVELS_MAX} levels deep`)
-      if (++values > VALUES_MAX) refuse(`made of more than ${VALUES_MAX} values`)
+      if (++this.#depth > NESTING_LEVELS_MAX)
+        refuse(`nested more than ${NESTING_LEVELS_MAX} levels deep`)
+      this.#countValue()
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      depth--
+      this.#depth--
     } else if (code === COMMA) {
-      if (++values > VALUES_MAX) refuse(`made of more than ${VALUES_MAX} values`)
-    } else if (atAmount && depth === 2 && (code === MINUS || isDigit(code))) {
-      const end = numberEnd(text, at)
-      amountText = text.slice(at, end)
-      at = end - 1
+      this.#countValue()
+    } else if (this.#atAmount && this.#depth === 2 && (code === MINUS || isDigit(code))) {
+      const start = this.#at - 1
+      this.#at = numberEnd(this.#text, start)
+      this.#amountText = this.#text.slice(start, this.#at)
       // A name has one value.
-      atAmount = false
+      this.#atAmount = false
     }
   }
-  return amountText
+
+  /** To where it closes, at the first quote that no backslash escapes; or past the next escape. */
+  #leaveString(): void {
+    const from = this.#stringFrom
+    if (this.#quoteAt < from) this.#quoteAt = find(this.#text, '"', from)
+    if (this.#escapeAt < from) this.#escapeAt = find(this.#text, '\\', from)
+    if (this.#quoteAt > this.#escapeAt) {
+      if (++this.#escapes > ESCAPES_MAX)
+        refuse(`made of more than ${ESCAPES_MAX} escaped characters`)
+      this.#hasEscape = true
+      this.#stringFrom = this.#escapeAt + 2
+      return
+    }
+    this.#nameEnd = this.#quoteAt
+    this.#at = this.#quoteAt + 1
+    this.#stringFrom = 0
+  }
+
+  #name(): void {
+    if (this.#nameEnd - this.#nameStart > NAME_CHARACTERS_MAX)
+      refuse(`made with a name of more than ${NAME_CHARACTERS_MAX} characters`)
+    if (this.#depth === 1) {
+      this.#inAmount = this.#isAmount()
+      this.#atAmount = false
+      if (this.#inAmount) this.#amountText = undefined
+    } else if (this.#depth === 2 && this.#inAmount) {
+      this.#atAmount = this.#isAmount()
+      if (this.#atAmount) this.#amountText = undefined
+    }
+  }
+
+  /** Whether the name spells `amount`, also with escapes: "\u0061mount" is the same name. */
+  #isAmount(): boolean {
+    const [start, end] = [this.#nameStart, this.#nameEnd]
+    const length = end - start - 1
+    if (length === 6) return this.#text.startsWith('amount', start + 1)
+    // Six characters written as \uXXXX each are 36; whatever is longer is another name.
+    if (!this.#hasEscape || length < 6 || length > 36) return false
+    return parseValid(this.#text.slice(start, end + 1)) === 'amount'
+  }
+
+  #countValue(): void {
+    if (++this.#values > VALUES_MAX) refuse(`made of more than ${VALUES_MAX} values`)
+  }
 }
 
 /** The end of the text where there is none. */
@@ -148,13 +199,12 @@ function refuse(what: string): never {
   throw new ServiceError('malformed-json', `The body is ${what}.`)
 }
 
-/** Whether the string spells `amount`, also with escapes: "\u0061mount" is the same name. */
-function isAmount(text: string, start: number, end: number): boolean {
-  const length = end - start - 1
-  if (length === 6) return text.startsWith('amount', start + 1)
-  // Six characters written as \uXXXX each are 36; whatever is longer is another name.
-  if (length < 6 || length > 36 || !text.slice(start, end).includes('\\')) return false
-  return JSON.parse(text.slice(start, end + 1)) === 'amount'
+function parseValid(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ServiceError('malformed-json', 'The body is not valid JSON.')
+  }
 }
 
 function isDigit(code: number): boolean {
