@@ -16,9 +16,18 @@ import { Upkeep } from './upkeep.ts'
 const OTHER_ROUNDS_MS = [5_000, 30_000, 60_000]
 const HOUR_MS = 3_600_000
 
+/** Noon of the day on which the partitions of the clones were made: it may be over by now. */
+async function readMadeAt(pool: Pool): Promise<Date> {
+  const { rows } = await pool.query(
+    `select min(substring(inhrelid::regclass::text from '\\d{4}_\\d\\d_\\d\\d')) as day
+     from pg_inherits where inhparent = 'earlier_attempts'::regclass`,
+  )
+  return new Date(`${rows[0].day.replaceAll('_', '-')}T12:00:00Z`)
+}
+
 async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   const { deps, clock } = await serveHttp(t, pool)
-  clock.advance((Date.now() - clock.nowMs()) / 1_000)
+  clock.advance(((await readMadeAt(pool)).getTime() - clock.nowMs()) / 1_000)
   const timers = new HandTimers()
   const lines: Record<string, unknown>[] = []
   const upkeep = new Upkeep(deps, {
@@ -87,9 +96,8 @@ test('regression: a step that fails is named in the log, and stops no other', as
       ).rows[0].name
     }`,
   )
-  await pool.query(
-    `drop table audit_${new Date(Date.now()).toISOString().slice(0, 7).replace('-', '_')}_01`,
-  )
+  const month = (await readMadeAt(pool)).toISOString().slice(0, 7).replace('-', '_')
+  await pool.query(`drop table audit_${month}_01`)
   const { runHourlySteps, lines } = await startUpkeep(t, pool)
   // Less than an hour, because something is left to do.
   assert.equal(await runHourlySteps(), 300_000)
@@ -117,7 +125,8 @@ test('rows that had to be moved out of a default partition leave a line', async 
   const { pool } = await cloneDatabase()
   await pool.query(
     `insert into earlier_attempts (client_key, delivery_id, attempt, at, duration_ms, outcome)
-     values (1, gen_random_uuid(), 1, now() - interval '2 days', 1, 'answered')`,
+     values (1, gen_random_uuid(), 1, $1::timestamptz - interval '2 days', 1, 'answered')`,
+    [await readMadeAt(pool)],
   )
   const { runHourlySteps, lines } = await startUpkeep(t, pool)
   assert.equal(await runHourlySteps(), HOUR_MS)
