@@ -3,14 +3,18 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** By how many bytes the heap has grown; the work is done once before, so that what it warms up does not count. */
-export function heapGrowthOf(work: () => void): number {
+export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  work()
   collect()
+}
+
+/** By how many bytes the heap has grown; the work is done once before, so that what it warms up does not count. */
+export function heapGrowthOf(work: () => void): number {
+  work()
+  collectGarbage()
   const before = process.memoryUsage().heapUsed
   work()
-  collect()
+  collectGarbage()
   return process.memoryUsage().heapUsed - before
 }
