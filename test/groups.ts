@@ -12,9 +12,8 @@ export interface Group {
   when: 'computing' | 'waiting' | 'alone' | 'slow'
 }
 
-/** The first judges how late things are, in spans that are a tenth of the usual. In the second a dead letter did not
- *  come within a minute, once in some seven runs beside others and never alone; the cause is not known. */
-const ALONE = ['test/chaos/chaos.test.ts', 'test/e2e/nats.test.ts']
+/** It judges how late things are, in spans that are a tenth of the usual. */
+const ALONE = ['test/chaos/chaos.test.ts']
 
 /** What is long by nature says so in its name. */
 const SLOW = '**/*.slow.test.ts'
@@ -56,7 +55,7 @@ export const GROUPS = {
     when: 'waiting',
   },
   chaos: {
-    about: 'real processes, killed and stopped at random, and a broker, with nothing beside them',
+    about: 'real processes, killed and stopped at random, with nothing beside them',
     patterns: ALONE,
     when: 'alone',
   },
