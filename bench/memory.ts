@@ -1,0 +1,12 @@
+// `node bench/memory.ts [flags of node …]`: the service's RSS at rest and with fifty thousand deliveries in memory, with
+// other flags than its own where some are given. What they cost in processor time, bench/pairs.ts says.
+
+import { measureHeld } from './scenarios/memory.ts'
+
+const held = await measureHeld(
+  { endpoints: 20, seed: 'memory', count: 60_000 },
+  process.argv.slice(2),
+)
+console.log(
+  `${held.atRestMb.toFixed(0)} MB at rest, ${held.mostMb.toFixed(0)} MB with ${held.mostHeld} of ${held.accepted} deliveries in memory`,
+)
