@@ -126,7 +126,7 @@ test('regression: --json may stand before the command, and between its words', a
   }
 })
 
-test('regression: a span is shown as it is written', () => {
+test('regression: a duration is shown as it is written', () => {
   for (const [path, shown] of [
     ['paybell payments import', '(default: 10m)'],
     ['paybell receive', '(default: 0s)'],

@@ -38,7 +38,7 @@ import type { Deps } from './operations/shared/deps.ts'
 import { createEndpointChanges } from './operations/shared/endpoint-changes.ts'
 import { setTimer, setUnheldTimer } from './operations/shared/timers.ts'
 import { LazyNatsSource } from './sources/lazy-nats-source.ts'
-import type { NatsSpans } from './sources/nats-source-options.ts'
+import type { NatsTiming } from './sources/nats-source-options.ts'
 import { takeNatsLease } from './store/connection/consumer-lease.ts'
 import { DatabaseClock } from './store/connection/database-clock.ts'
 import { createPool } from './store/connection/db.ts'
@@ -65,11 +65,11 @@ export interface AppOptions {
   /** Makes the routes that only a sandbox has. */
   sandbox?: (parts: { clock: DatabaseClock; keys: OperatorKeys }) => Routes
   leasePolicy?: LeasePolicy
-  spans?: Partial<Spans>
+  timing?: Partial<Timing>
 }
 
-/** Spans of time that are fixed in operation, and compressed in tests with real processes. */
-export interface Spans {
+/** Timing of time that are fixed in operation, and compressed in tests with real processes. */
+export interface Timing {
   retry: RetryPolicy
   circuit: CircuitPolicy
   patienceMs: number
@@ -81,7 +81,7 @@ export interface Spans {
   statementTimeoutMs: number
   /** For the whole way down. */
   stopMsMax: number
-  nats: Partial<NatsSpans>
+  nats: Partial<NatsTiming>
 }
 
 export interface PaybellApp {
@@ -105,7 +105,7 @@ const LISTENERS_SETTLE_MS = 2_000
 const STOP_MS_MAX = 19_000
 
 export function createApp(options: AppOptions): PaybellApp {
-  const { logger, databaseUrl, leasePolicy: leases = LEASE_POLICY, spans = {} } = options
+  const { logger, databaseUrl, leasePolicy: leases = LEASE_POLICY, timing = {} } = options
   const config = { ...options.config, operatorKey: options.operatorKey }
   assert.equal(addressOf(databaseUrl).cell, config.cell, 'the address is that of another cell')
   const processId = randomUUID()
@@ -117,7 +117,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const cautiousMs = () => cautious.nowMs()
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
   const newId = () => ids.next()
-  const policies = policiesOf(config, spans)
+  const policies = policiesOf(config, timing)
   const sealer = new Sealer(options.masterKeys)
   const targets = targetsOf(config)
   const pool = openPool(options, phase)
@@ -146,12 +146,12 @@ export function createApp(options: AppOptions): PaybellApp {
     // Lanes bound what is in flight. A limit per origin would let endpoints that hang hold up the
     // others of the same host.
     connectionsPerOrigin: 2 * SLOTS,
-    ...spans.attempt,
+    ...timing.attempt,
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
   const relay = new ListenerRelay(base, {
     cautiousMs,
-    deadlineMs: spans.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,
+    deadlineMs: timing.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,
     onError: (error) => logger.warn({ error: String(error) }, 'listeners.not-reached'),
   })
   const send = (request: CallbackRequest) =>
@@ -198,7 +198,7 @@ export function createApp(options: AppOptions): PaybellApp {
         setClock(clock, logger, ...reading)
         metrics.heartbeat(reading[0])
       },
-      spans,
+      timing,
     }),
   )
 
@@ -225,7 +225,7 @@ export function createApp(options: AppOptions): PaybellApp {
       takeLease: (onLost) => takeNatsLease({ url: databaseUrl, cautiousMs, onLost }),
       log: logger,
       onMessage: (outcome) => metrics.countMessage(outcome),
-      ...(spans.nats ? { spans: spans.nats } : {}),
+      ...(timing.nats ? { timing: timing.nats } : {}),
     })
   const keys = { signing: access.keyring, webhook: webhookKeys }
   telemetry.show({ engine, source, readiness, keys })
@@ -285,7 +285,7 @@ export function createApp(options: AppOptions): PaybellApp {
       () => client.close(),
       () => pool.end(),
     ],
-    downMsMax: spans.stopMsMax ?? STOP_MS_MAX,
+    downMsMax: timing.stopMsMax ?? STOP_MS_MAX,
   })
 
   return {
@@ -306,8 +306,8 @@ export function createApp(options: AppOptions): PaybellApp {
   }
 }
 
-function openPool({ databaseUrl, config, logger, spans }: AppOptions, phase: Phase) {
-  const statementTimeoutMs = spans?.statementTimeoutMs
+function openPool({ databaseUrl, config, logger, timing }: AppOptions, phase: Phase) {
+  const statementTimeoutMs = timing?.statementTimeoutMs
   return createPool({
     url: databaseUrl,
     connectionsMax: config.databaseConnections,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { id, integer, listOf, oneOf, parseInstant, parseSpan, webUrl } from './parse.ts'
+import { id, integer, listOf, oneOf, parseDuration, parseInstant, webUrl } from './parse.ts'
 
 const NOW = Date.parse('2026-11-15T12:00:00Z')
 
@@ -32,9 +32,9 @@ for (const text of [
   })
 }
 
-test('spans, numbers, ids and words are taken or refused', () => {
-  assert.equal(parseSpan('250ms'), 250)
-  assert.throws(() => parseSpan('5'))
+test('durations, numbers, ids and words are taken or refused', () => {
+  assert.equal(parseDuration('250ms'), 250)
+  assert.throws(() => parseDuration('5'))
   assert.equal(integer(1, 5)('5'), 5)
   for (const text of ['0', '6', '1.5', 'x', '']) assert.throws(() => integer(1, 5)(text))
   assert.equal(id('01A1DD3C-57D6-7001-9E6F-60DE241483EC'), '01a1dd3c-57d6-7001-9e6f-60de241483ec')

@@ -1,4 +1,4 @@
-// Arguments that are more than text: instants, spans, numbers, lists. What does not conform is wrong
+// Arguments that are more than text: instants, durations, numbers, lists. What does not conform is wrong
 // usage, reported in a sentence with an example.
 
 import { InvalidArgumentError, Option } from 'commander'
@@ -7,21 +7,23 @@ import { isUuid } from '../../server/core/plain/uuid.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-export function parseSpan(text: string): number {
+export function parseDuration(text: string): number {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
   if (!match)
     throw new InvalidArgumentError('Give a number and a unit, such as 250ms, 90s, 10m, 2h, 7d.')
   return Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
 }
 
-/** An option that takes a span, whose help shows the default as one would write it: 10m. */
-export function spanOption(flags: string, about: string, fallback: string): Option {
-  return new Option(flags, about).argParser(parseSpan).default(parseSpan(fallback), fallback)
+/** An option that takes a duration, whose help shows the default as one would write it: 10m. */
+export function durationOption(flags: string, about: string, fallback: string): Option {
+  return new Option(flags, about)
+    .argParser(parseDuration)
+    .default(parseDuration(fallback), fallback)
 }
 
 /** An instant of RFC 3339, a day (its start, in UTC), or how long ago: `2h`. Returns RFC 3339. */
 export function parseInstant(text: string, nowMs: number = Date.now()): string {
-  if (/^\d+(ms|s|m|h|d)$/.test(text)) return new Date(nowMs - parseSpan(text)).toISOString()
+  if (/^\d+(ms|s|m|h|d)$/.test(text)) return new Date(nowMs - parseDuration(text)).toISOString()
   const whole = text
     .replace(/^\d{4}-\d\d-\d\d$/, '$&T00:00:00Z')
     .replace(/^(.{11}\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/, '$1:00$2')

@@ -4,7 +4,7 @@
 import { OwnedFile } from './owned-file.ts'
 
 /** What is known of a service beforehand: by a profile, or by the file of a sandbox. */
-export interface KnownService {
+export interface SavedService {
   baseUrl: string
   operatorKey?: string
   clientId?: string
@@ -15,12 +15,12 @@ export interface KnownService {
 interface ProfilesFile {
   /** The profile of commands that name none. */
   default?: string
-  profiles?: Record<string, KnownService>
+  profiles?: Record<string, SavedService>
 }
 
 export interface NamedProfile {
   name: string
-  service: KnownService
+  service: SavedService
   isDefault: boolean
 }
 
@@ -53,7 +53,7 @@ export class Profiles {
   }
 
   /** The first one is what commands use that name none. */
-  async save(name: string, service: KnownService): Promise<void> {
+  async save(name: string, service: SavedService): Promise<void> {
     const { default: chosen, profiles = {} } = (await this.#file.read()) ?? {}
     if (!Object.hasOwn(profiles, name) && Object.keys(profiles).length >= PROFILES_MAX) {
       throw new Error(`there are ${PROFILES_MAX} profiles. Remove one: paybell logout NAME`)

@@ -51,5 +51,5 @@ function describe(error: unknown, hasColour: boolean): string {
 
 /** Resolves with the first SIGINT or SIGTERM. Later ones change nothing: Ctrl-C under npm sends two. */
 export function untilSignal(): Promise<NodeJS.Signals> {
-  return new StopSignals().asked
+  return new StopSignals().requested
 }

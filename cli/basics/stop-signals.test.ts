@@ -10,11 +10,11 @@ function heard() {
 
 test('the first signal asks, whichever it is, and is not forgotten', async () => {
   const { source, signals } = heard()
-  assert.equal(signals.isAsked, false)
+  assert.equal(signals.isRequested, false)
   source.emit('SIGTERM', 'SIGTERM')
   source.emit('SIGINT', 'SIGINT')
-  assert.equal(signals.isAsked, true)
-  assert.equal(await signals.asked, 'SIGTERM')
+  assert.equal(signals.isRequested, true)
+  assert.equal(await signals.requested, 'SIGTERM')
 })
 
 test('patience ends with its time', async (t: TestContext) => {

@@ -6,27 +6,27 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 export class StopSignals {
   /** Resolves with the first. */
-  readonly asked: Promise<NodeJS.Signals>
+  readonly requested: Promise<NodeJS.Signals>
   /** Resolves with the second. */
   readonly #insisted: Promise<NodeJS.Signals>
-  #isAsked = false
+  #isRequested = false
 
   constructor(source: Pick<NodeJS.Process, 'on'> = process) {
-    const asked = Promise.withResolvers<NodeJS.Signals>()
+    const requested = Promise.withResolvers<NodeJS.Signals>()
     const insisted = Promise.withResolvers<NodeJS.Signals>()
-    this.asked = asked.promise
+    this.requested = requested.promise
     this.#insisted = insisted.promise
     for (const signal of SIGNALS) {
       source.on(signal, () => {
-        if (this.#isAsked) insisted.resolve(signal)
-        else asked.resolve(signal)
-        this.#isAsked = true
+        if (this.#isRequested) insisted.resolve(signal)
+        else requested.resolve(signal)
+        this.#isRequested = true
       })
     }
   }
 
-  get isAsked(): boolean {
-    return this.#isAsked
+  get isRequested(): boolean {
+    return this.#isRequested
   }
 
   /**
@@ -35,7 +35,7 @@ export class StopSignals {
    */
   async endAtOnceDuring<T>(work: Promise<T>): Promise<T> {
     let isUnderWay = true
-    void this.asked.then(() => isUnderWay && process.exit(0))
+    void this.requested.then(() => isUnderWay && process.exit(0))
     try {
       return await work
     } finally {

@@ -8,7 +8,7 @@ import { resolve } from 'node:path'
 import { isSafeForSecrets } from '../../sdk/src/calling/service-options.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
-import { type KnownService, Profiles } from './profiles.ts'
+import { Profiles, type SavedService } from './profiles.ts'
 import { UsageError } from './run.ts'
 import { readSandboxFile } from './sandbox-file.ts'
 import type { CallerConfig } from './settings.ts'
@@ -26,7 +26,7 @@ export interface TargetOptions {
 type Note = (text: string) => void
 
 interface Found {
-  service: KnownService
+  service: SavedService
   /** In words, for the note. */
   as: string
 }
@@ -68,9 +68,9 @@ export class Target {
       this.#sayAs('the operator', url, null)
       return this.#operatorApi(url, key)
     }
-    const known = await this.#knownAt(url)
-    const operatorKey = key ?? known?.operatorKey
-    const baseUrl = url ?? known?.baseUrl
+    const saved = await this.#savedAt(url)
+    const operatorKey = key ?? saved?.operatorKey
+    const baseUrl = url ?? saved?.baseUrl
     if (baseUrl === undefined || operatorKey === undefined) {
       throw new UsageError(
         baseUrl === undefined
@@ -78,7 +78,7 @@ export class Target {
           : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, give --key-file FILE, or sign in: paybell login --operator',
       )
     }
-    this.#sayAs('the operator', baseUrl, known)
+    this.#sayAs('the operator', baseUrl, saved)
     return this.#operatorApi(baseUrl, operatorKey)
   }
 
@@ -106,8 +106,8 @@ export class Target {
   }
 
   async #isOperatorFound(): Promise<boolean> {
-    const known = await this.#knownAt(this.#options.url ?? this.config.url)
-    return known?.operatorKey !== undefined || known?.clientSecret === undefined
+    const saved = await this.#savedAt(this.#options.url ?? this.config.url)
+    return saved?.operatorKey !== undefined || saved?.clientSecret === undefined
   }
 
   /** For the client's side: what an integrator does, with a token made from the credentials. */
@@ -116,26 +116,26 @@ export class Target {
     const clientSecret = await this.#clientSecret()
     const url = this.#options.url ?? this.config.url
     const isGiven = clientId !== null && clientSecret !== null
-    const known = url !== null && isGiven ? null : await this.#knownAt(url)
-    const baseUrl = url ?? known?.baseUrl
+    const saved = url !== null && isGiven ? null : await this.#savedAt(url)
+    const baseUrl = url ?? saved?.baseUrl
     if (baseUrl === undefined) {
       throw new UsageError(
         `no service is named. Start a sandbox with npm start, sign in with paybell login, or give --url.${this.#looked()}`,
       )
     }
     const isHalf = (clientId === null) !== (clientSecret === null)
-    if (isHalf && !(clientId !== null && clientId === known?.clientId)) {
+    if (isHalf && !(clientId !== null && clientId === saved?.clientId)) {
       throw new UsageError(
         'only one of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET is set. Set both, or none of them.',
       )
     }
-    const credentials = isGiven ? { clientId, clientSecret } : credentialsOf(known)
+    const credentials = isGiven ? { clientId, clientSecret } : credentialsOf(saved)
     if (!credentials) {
       throw new UsageError(
         'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or sign in: paybell login',
       )
     }
-    this.#sayAs(`the client ${credentials.clientId}`, baseUrl, known)
+    this.#sayAs(`the client ${credentials.clientId}`, baseUrl, saved)
     await this.assertSafe(baseUrl)
     const bearer = tokenBearer(baseUrl, credentials)
     return new Api({
@@ -175,14 +175,14 @@ export class Target {
   /** For what needs no credentials. */
   async anyone(): Promise<Api> {
     const given = this.#options.url ?? this.config.url
-    const known = given === null ? await this.#knownAt(null) : null
-    const url = given ?? known?.baseUrl
+    const saved = given === null ? await this.#savedAt(null) : null
+    const url = given ?? saved?.baseUrl
     if (url === undefined) {
       throw new UsageError(
         `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
       )
     }
-    this.#sayAs(null, url, known)
+    this.#sayAs(null, url, saved)
     const refusedHint = 'It asks for credentials: check the address.'
     return new Api({ url, agent: this.#agent, bearer: null, refusedHint })
   }
@@ -196,15 +196,15 @@ export class Target {
     }
     // The account of a known service goes with its own client, and with no other.
     const isOwnClient = (this.#options.clientId ?? this.config.clientId) === null
-    const known = isOwnClient ? await this.#knownAt(this.#options.url ?? this.config.url) : null
-    if (known?.accountId === undefined) {
+    const saved = isOwnClient ? await this.#savedAt(this.#options.url ?? this.config.url) : null
+    if (saved?.accountId === undefined) {
       throw new UsageError('no account is named. Give --account ID.')
     }
-    return known.accountId
+    return saved.accountId
   }
 
   /** What a profile or `npm start` wrote, if it is the service that is meant: its keys are sent to no other. */
-  async #knownAt(url: string | null): Promise<KnownService | null> {
+  async #savedAt(url: string | null): Promise<SavedService | null> {
     this.#found ??= this.#find()
     const found = await this.#found
     if (found === null || (url !== null && !isSameOrigin(url, found.service.baseUrl))) return null
@@ -213,11 +213,11 @@ export class Target {
   }
 
   /** Once: what was found is always said, and as whom; what the caller has set, to people only. */
-  #sayAs(whom: string | null, url: string, known: KnownService | null): void {
+  #sayAs(whom: string | null, url: string, saved: SavedService | null): void {
     if (this.#isSaid) return
     this.#isSaid = true
     const as = whom === null ? '' : ` as ${whom}`
-    if (known === null) this.#hint(`Calling ${url}${as}.`)
+    if (saved === null) this.#hint(`Calling ${url}${as}.`)
     else this.#note(`Using ${this.#as} at ${url}${as}.`)
   }
 
@@ -250,13 +250,13 @@ const NO_SERVICE = {
   accountId: null,
 }
 
-function asFound({ name, service }: { name: string; service: KnownService }): Found {
+function asFound({ name, service }: { name: string; service: SavedService }): Found {
   return { service, as: `the profile ${name}` }
 }
 
-function credentialsOf(known: KnownService | null) {
-  if (known?.clientId === undefined || known.clientSecret === undefined) return null
-  return { clientId: known.clientId, clientSecret: known.clientSecret }
+function credentialsOf(saved: SavedService | null) {
+  if (saved?.clientId === undefined || saved.clientSecret === undefined) return null
+  return { clientId: saved.clientId, clientSecret: saved.clientSecret }
 }
 
 export function operatorApi(url: string, key: string, agent?: Agent): Api {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  formatDuration,
   formatFields,
-  formatSpan,
   formatTable,
   formatTime,
   paintFor,
@@ -70,7 +70,7 @@ for (const [ms, text] of [
   [86_400_000, '1 d'],
   [529_200_000, '6 d 3 h'],
 ] as const) {
-  test(`${ms} ms is ${text}`, () => assert.equal(formatSpan(ms), text))
+  test(`${ms} ms is ${text}`, () => assert.equal(formatDuration(ms), text))
 }
 
 test('counts have separators, and a plural', () => {

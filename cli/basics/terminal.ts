@@ -95,7 +95,7 @@ export function formatTime(instant: string | Date | null | undefined): string | 
 }
 
 /** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `6 d 3 h`: two units at most. */
-export function formatSpan(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)

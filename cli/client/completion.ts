@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { helpText } from '../basics/command.ts'
 import { oneOf } from '../basics/parse.ts'
 
-/** What may stand at one place of a command line. */
+/** What may follow the commands that were typed. */
 interface CompletedCommand {
   /** The commands that lead here, `clients create`; empty at the beginning. */
   path: string
@@ -39,10 +39,10 @@ export function completionCommand(): Command {
 }
 
 export function completionScript(shell: Shell, program: Command): string {
-  return SCRIPTS[shell](placesOf(program))
+  return SCRIPTS[shell](completedOf(program))
 }
 
-function placesOf(program: Command, path = ''): CompletedCommand[] {
+function completedOf(program: Command, path = ''): CompletedCommand[] {
   const commands = program.commands.filter((command) => command.name() !== 'help')
   const here = {
     path,
@@ -53,7 +53,7 @@ function placesOf(program: Command, path = ''): CompletedCommand[] {
   }
   return [
     here,
-    ...commands.flatMap((command) => placesOf(command, `${path} ${command.name()}`.trim())),
+    ...commands.flatMap((command) => completedOf(command, `${path} ${command.name()}`.trim())),
   ]
 }
 
@@ -62,22 +62,22 @@ function toCompleted(word: string, about: string): Completed {
   return { word, about: about.split(/[.;:(\n]/)[0]?.trim() ?? '' }
 }
 
-const SCRIPTS: Readonly<Record<Shell, (places: readonly CompletedCommand[]) => string>> = {
+const SCRIPTS: Readonly<Record<Shell, (completed: readonly CompletedCommand[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
 }
 
-/** The names that lead from one place to another, as patterns of `case` over "where we are/word". */
-function steps(places: readonly CompletedCommand[]): string {
-  const known = places.flatMap(({ path, commands }) =>
+/** The names that lead from one command to the next, as patterns of `case` over "where we are/word". */
+function steps(completed: readonly CompletedCommand[]): string {
+  const patterns = completed.flatMap(({ path, commands }) =>
     commands.map(({ word }) => `"${path}/${word}"`),
   )
-  return known.join('|')
+  return patterns.join('|')
 }
 
-function bashScript(places: readonly CompletedCommand[]): string {
-  const cases = places.map(({ path, commands, options }) => {
+function bashScript(completed: readonly CompletedCommand[]): string {
+  const cases = completed.map(({ path, commands, options }) => {
     const words = [...commands, ...options].map(({ word }) => word)
     return `    "${path}") words="${words.join(' ')}" ;;`
   })
@@ -86,7 +86,7 @@ _paybell() {
   local at="" word words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$at/$word" in
-      ${steps(places)}) at="\${at:+$at }$word" ;;
+      ${steps(completed)}) at="\${at:+$at }$word" ;;
     esac
   done
   case "$at" in
@@ -98,8 +98,8 @@ complete -o default -F _paybell paybell
 `
 }
 
-function zshScript(places: readonly CompletedCommand[]): string {
-  const cases = places.map(({ path, commands, options }) => {
+function zshScript(completed: readonly CompletedCommand[]): string {
+  const cases = completed.map(({ path, commands, options }) => {
     const words = [...commands, ...options].map(({ word, about }) => quoted(`${word}:${about}`))
     return `    "${path}") choices=(${words.join(' ')}) ;;`
   })
@@ -110,7 +110,7 @@ _paybell() {
   local -a words_before=("\${(@)words[2,CURRENT-1]}")
   for word in $words_before; do
     case "$at/$word" in
-      ${steps(places)}) at="\${at:+$at }$word" ;;
+      ${steps(completed)}) at="\${at:+$at }$word" ;;
     esac
   done
   local -a choices
@@ -124,8 +124,8 @@ if [ "$funcstack[1]" = "_paybell" ]; then _paybell "$@"; else compdef _paybell p
 `
 }
 
-function fishScript(places: readonly CompletedCommand[]): string {
-  const lines = places.flatMap(({ path, commands, options }) => {
+function fishScript(completed: readonly CompletedCommand[]): string {
+  const lines = completed.flatMap(({ path, commands, options }) => {
     const here = `complete -c paybell -n '__paybell_at "${path}"'`
     return [
       ...commands.map(({ word, about }) => `${here} -f -a ${word} -d ${quoted(about)}`),
@@ -137,7 +137,7 @@ function __paybell_at
   set -l at ""
   for word in (commandline -opc)[2..-1]
     switch "$at/$word"
-      case ${steps(places).replaceAll('|', ' ')}
+      case ${steps(completed).replaceAll('|', ' ')}
         set at (string trim "$at $word")
     end
   end

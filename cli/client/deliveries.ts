@@ -8,7 +8,7 @@ import { type Call, calling, family, operatorCommand, readerCommand } from '../b
 import { type CursorOptions, showCursorPage, withCursor } from '../basics/lists.ts'
 import { id, instant, listOf } from '../basics/parse.ts'
 import { UsageError } from '../basics/run.ts'
-import { cellText, formatSpan, formatTime, paintState } from '../basics/terminal.ts'
+import { cellText, formatDuration, formatTime, paintState } from '../basics/terminal.ts'
 import { tailCommand } from './deliveries-tail.ts'
 import { showRequest, showSignedCurl } from './delivery-request.ts'
 
@@ -190,7 +190,7 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
         { title: 'TIME', of: ({ at }) => formatTime(at) },
         {
           title: 'DURATION',
-          of: ({ durationMs }) => formatSpan(durationMs),
+          of: ({ durationMs }) => formatDuration(durationMs),
           right: true,
         },
         {

@@ -7,7 +7,7 @@ import type { EventPage, PaymentEvent } from '../../sdk/src/wire/types.ts'
 import type { Answer, Api } from '../basics/api.ts'
 import { type Call, calling, family } from '../basics/command.ts'
 import { type CursorOptions, withCursor } from '../basics/lists.ts'
-import { id, integer, spanOption } from '../basics/parse.ts'
+import { durationOption, id, integer } from '../basics/parse.ts'
 import { untilSignal } from '../basics/run.ts'
 import { type Column, formatTable, formatTime, type Paint } from '../basics/terminal.ts'
 import { clientCommand } from './own-endpoints.ts'
@@ -61,7 +61,7 @@ function follow(): Command {
       'paybell events follow --json | jq -r .payment.status.state',
     ]),
   )
-    .addOption(spanOption('--every <span>', 'how often to look', '1s'))
+    .addOption(durationOption('--every <span>', 'how often to look', '1s'))
     .option('--count <n>', 'stop after n events', integer(1, 1_000_000_000))
     .action(calling(followEvents))
 }

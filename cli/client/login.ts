@@ -8,9 +8,9 @@ import { type Call, calling, family, helpText, JSON_HELP } from '../basics/comma
 import { id, webUrl } from '../basics/parse.ts'
 import {
   DEFAULT_PROFILE,
-  type KnownService,
   type NamedProfile,
   Profiles,
+  type SavedService,
 } from '../basics/profiles.ts'
 import { UsageError } from '../basics/run.ts'
 import { readSecret } from '../basics/secret-input.ts'
@@ -81,13 +81,13 @@ async function clientService(
   baseUrl: string,
   clientId: string,
   accountId: string | undefined,
-): Promise<KnownService> {
+): Promise<SavedService> {
   const clientSecret = required(await readSecret('Client secret'), 'no secret is given.')
   await tokenBearer(baseUrl, { clientId, clientSecret }).get()
   return { baseUrl, clientId, clientSecret, ...(accountId === undefined ? {} : { accountId }) }
 }
 
-async function operatorService(baseUrl: string): Promise<KnownService> {
+async function operatorService(baseUrl: string): Promise<SavedService> {
   const operatorKey = required(await readSecret('Operator key'), 'no key is given.')
   try {
     await operatorApi(baseUrl, operatorKey).get('/operator/v1/clients', { size: 1 })
@@ -173,7 +173,7 @@ function shown({ name, service, isDefault }: NamedProfile) {
   return { name, baseUrl, isDefault, isOperator: operatorKey !== undefined, clientId, accountId }
 }
 
-function callerOf({ clientId }: KnownService): string {
+function callerOf({ clientId }: SavedService): string {
   return clientId === undefined ? 'an operator' : `the client ${clientId}`
 }
 

@@ -7,7 +7,7 @@ import { type Call, callCommand, calling } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { endOfAsking, id, instant } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
-import { type Cell, formatSpan, formatTime, paintState, plural } from '../basics/terminal.ts'
+import { type Cell, formatDuration, formatTime, paintState, plural } from '../basics/terminal.ts'
 import {
   type SettingsOptions,
   settingFields,
@@ -163,7 +163,7 @@ function testCommand(door: EndpointDoor): Command {
       call.answer<TestResult>(answer, ({ delivered, status, durationMs, error }) => {
         const what = status === null ? (error ?? 'no answer') : String(status)
         call.print(
-          `${delivered ? 'Delivered' : 'Not delivered'}: ${paintState(what, call.paint)} after ${formatSpan(durationMs)}.`,
+          `${delivered ? 'Delivered' : 'Not delivered'}: ${paintState(what, call.paint)} after ${formatDuration(durationMs)}.`,
         )
         if (!delivered) call.note('Only the status 200 counts as delivered.')
       })

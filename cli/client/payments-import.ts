@@ -4,9 +4,9 @@
 import { access } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
-import { spanOption } from '../basics/parse.ts'
+import { durationOption } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
-import { formatCount, formatSpan, plural } from '../basics/terminal.ts'
+import { formatCount, formatDuration, plural } from '../basics/terminal.ts'
 import { importLines } from '../import/import-lines.ts'
 import { type Input, openFile, openStream } from '../import/input.ts'
 import { type ImportProgress, lockProgress, readProgress } from '../import/progress-file.ts'
@@ -34,7 +34,7 @@ export function paymentsImportCommand(): Command {
     .option('--bad <file>', 'also write refused lines, with their problems, to this file')
     .option('--restart', 'start over, even if an earlier import was not finished')
     .addOption(
-      spanOption('--patience <span>', 'how long to wait for a service that is away', '10m'),
+      durationOption('--patience <span>', 'how long to wait for a service that is away', '10m'),
     )
     .addHelpText(
       'after',
@@ -50,15 +50,16 @@ async function importPayments(call: Call<ImportCommandOptions>, file: string): P
   if (file !== '-') await mustBeReadable(file)
   const unlock = statePath === null ? async () => {} : await lockProgress(statePath)
   try {
-    const known = statePath === null || call.options.restart ? null : await readProgress(statePath)
-    if (known !== null && known.service !== api.url) {
+    const earlier =
+      statePath === null || call.options.restart ? null : await readProgress(statePath)
+    if (earlier !== null && earlier.service !== api.url) {
       throw new UsageError(
-        `${statePath} is about an import into ${known.service}. Give --restart to start over, or another --state FILE.`,
+        `${statePath} is about an import into ${earlier.service}. Give --restart to start over, or another --state FILE.`,
       )
     }
     const input =
-      file === '-' ? await openStream(process.stdin, known) : await openFile(file, known)
-    await importFile(call, { api, input, known, statePath })
+      file === '-' ? await openStream(process.stdin, earlier) : await openFile(file, earlier)
+    await importFile(call, { api, input, earlier, statePath })
   } finally {
     await unlock()
   }
@@ -73,24 +74,26 @@ async function mustBeReadable(file: string): Promise<void> {
 interface Prepared {
   api: Parameters<typeof importLines>[0]['api']
   input: Input
-  known: ImportProgress | null
+  earlier: ImportProgress | null
   statePath: string | null
 }
 
 async function importFile(call: Call<ImportCommandOptions>, prepared: Prepared): Promise<void> {
-  const { known, input } = prepared
+  const { earlier, input } = prepared
   const startedAtMs = performance.now()
   const view = (progress: ImportProgress) => ({
     lines: progress.counts.lines,
     bad: progress.counts.bad,
     fraction: input.bytesTotal === null ? null : progress.offset / Math.max(1, input.bytesTotal),
   })
-  if (known !== null && known.offset > 0) {
-    call.note(`Continuing after line ${formatCount(known.line)}, where an earlier import stopped.`)
+  if (earlier !== null && earlier.offset > 0) {
+    call.note(
+      `Continuing after line ${formatCount(earlier.line)}, where an earlier import stopped.`,
+    )
   }
   const line = new ProgressLine(
     process.stderr,
-    known === null ? { lines: 0, bad: 0, fraction: 0 } : view(known),
+    earlier === null ? { lines: 0, bad: 0, fraction: 0 } : view(earlier),
   )
   const tell = (text: string) => {
     line.clear()
@@ -125,14 +128,14 @@ async function importFile(call: Call<ImportCommandOptions>, prepared: Prepared):
 
 function report(
   call: Call,
-  { known, statePath }: Prepared,
+  { earlier, statePath }: Prepared,
   progress: ImportProgress,
   isInterrupted: boolean,
   elapsedMs: number,
 ): void {
   const { counts } = progress
   if (call.isJson) {
-    const resumedBehindLine = known !== null && known.offset > 0 ? known.line : null
+    const resumedBehindLine = earlier !== null && earlier.offset > 0 ? earlier.line : null
     call.print(
       JSON.stringify({
         finished: !isInterrupted,
@@ -144,17 +147,17 @@ function report(
     )
     return
   }
-  if (known?.isFinished && progress.offset === known.offset) {
+  if (earlier?.isFinished && progress.offset === earlier.offset) {
     call.print(`Nothing new: all ${plural(counts.lines, 'line')} were imported before.`)
     call.note('To send them all again: --restart')
     return
   }
-  const lines = known === null ? counts.lines : counts.lines - known.counts.lines
+  const lines = earlier === null ? counts.lines : counts.lines - earlier.counts.lines
   call.print(
-    `${plural(lines, 'line')} in ${formatSpan(elapsedMs)}: ` +
-      `${plural(counts.events - (known?.counts.events ?? 0), 'event')}, ` +
-      `${formatCount(counts.unchanged - (known?.counts.unchanged ?? 0))} unchanged, ` +
-      `${formatCount(counts.bad - (known?.counts.bad ?? 0))} bad.`,
+    `${plural(lines, 'line')} in ${formatDuration(elapsedMs)}: ` +
+      `${plural(counts.events - (earlier?.counts.events ?? 0), 'event')}, ` +
+      `${formatCount(counts.unchanged - (earlier?.counts.unchanged ?? 0))} unchanged, ` +
+      `${formatCount(counts.bad - (earlier?.counts.bad ?? 0))} bad.`,
   )
   if (isInterrupted) {
     call.note(

@@ -89,8 +89,8 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
   }
   const { recover } = options
   const keys = options.keys === undefined ? undefined : await readKeySet(options.keys)
-  const asked: ReconcileOptions = { client, endpointId, kind, recover, keys }
-  const result = await patiently(call, () => reconcile(store, toWindow(options), asked))
+  const settings: ReconcileOptions = { client, endpointId, kind, recover, keys }
+  const result = await patiently(call, () => reconcile(store, toWindow(options), settings))
   if (call.isJson) call.print(JSON.stringify(result))
   else show(call, result)
   if (!result.isComplete) throw new SilentFailure()

@@ -69,13 +69,13 @@ export async function importWebhooks(
 
   const path = call.options.state ?? `${file}.import`
   const sha256 = createHash('sha256').update(text).digest('hex')
-  const known = call.options.restart ? null : await readProgress(path)
-  if (known !== null && (known.service !== api.url || known.sha256 !== sha256)) {
+  const earlier = call.options.restart ? null : await readProgress(path)
+  if (earlier !== null && (earlier.service !== api.url || earlier.sha256 !== sha256)) {
     throw new UsageError(
       `${path} is about another file or service. Give --restart to start over, or another --state FILE.`,
     )
   }
-  const progress = known ?? { version: 1, service: api.url, sha256, done: 0, refused: 0 }
+  const progress = earlier ?? { version: 1, service: api.url, sha256, done: 0, refused: 0 }
   if (progress.done > 0) call.note(`Going on after row ${progress.done}.`)
   for (const row of rows.slice(progress.done)) {
     const refusal = await registerRow(call, api, row, row.accountId ?? ownAccount)
@@ -173,7 +173,7 @@ async function previewImport(
   rows: readonly EndpointRow[],
   ownAccount: string | null,
 ): Promise<void> {
-  const known = new Map<string, Promise<ReadonlySet<string>>>()
+  const addresses = new Map<string, Promise<ReadonlySet<string>>>()
   const counts = { new: 0, known: 0, bad: 0 }
   for (const row of rows) {
     const account = row.accountId ?? ownAccount
@@ -182,8 +182,8 @@ async function previewImport(
       reportRow(call, row, row.faults)
       continue
     }
-    const listed = known.get(account) ?? listAddresses(api, account)
-    known.set(account, listed)
+    const listed = addresses.get(account) ?? listAddresses(api, account)
+    addresses.set(account, listed)
     if ((await listed).has(hrefOf(row.body.callbackUrl))) counts.known++
     else counts.new++
   }

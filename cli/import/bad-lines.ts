@@ -3,7 +3,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { safe } from '../basics/terminal.ts'
-import type { LineOutcome } from './send-round.ts'
+import type { LineOutcome } from './send-lines.ts'
 
 /** With a file that has all of them, the terminal shows so many. */
 const SHOWN_MAX = 20

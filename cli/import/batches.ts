@@ -1,6 +1,6 @@
 // How lines are sent so that an interrupted import can go on without a duplicate event. A batch is a
-// range of the file; its first round holds the first line of every payment in it, the second round
-// the second lines, and so on. One round is under way at a time, and a round names each payment at
+// range of the file; its first layer holds the first line of every payment in it, the second layer
+// the second lines, and so on. One layer is under way at a time, and a layer names each payment at
 // most once: repeating one whose answer was lost finds every payment as that line left it, or as it
 // was before, so what was recorded changes nothing and makes no event. Were two lines of a payment
 // repeated together, A then B, the payment would go back to A and forward again: two events too many.
@@ -18,7 +18,7 @@ export interface Position {
 export interface Batch {
   start: Position
   end: Position
-  rounds: readonly (readonly InputLine[])[]
+  layers: readonly (readonly InputLine[])[]
   lines: number
 }
 
@@ -32,7 +32,7 @@ const BATCH_LIMITS: BatchLimits = { linesMax: 2_000, bytesMax: 4 * 1024 * 1024 }
 
 /**
  * `firstEnd` is where the first batch must end: the one that was under way when an earlier import
- * ended, whose rounds have to be the same again.
+ * ended, whose layers have to be the same again.
  */
 export async function* toBatches(
   lines: AsyncIterable<InputLine>,
@@ -64,21 +64,21 @@ export async function* toBatches(
 }
 
 function toBatch(start: Position, end: Position, lines: readonly InputLine[]): Batch {
-  return { start, end, rounds: toRounds(lines), lines: lines.length }
+  return { start, end, layers: toLayers(lines), lines: lines.length }
 }
 
-export function toRounds(lines: readonly InputLine[]): InputLine[][] {
-  const rounds: InputLine[][] = []
+export function toLayers(lines: readonly InputLine[]): InputLine[][] {
+  const layers: InputLine[][] = []
   const seen = new Map<string, number>()
   for (const line of lines) {
     const id = paymentIdOf(line)
-    const round = id === null ? 0 : (seen.get(id) ?? 0)
-    if (id !== null) seen.set(id, round + 1)
-    const list = rounds[round] ?? []
-    rounds[round] = list
+    const layer = id === null ? 0 : (seen.get(id) ?? 0)
+    if (id !== null) seen.set(id, layer + 1)
+    const list = layers[layer] ?? []
+    layers[layer] = list
     list.push(line)
   }
-  return rounds
+  return layers
 }
 
 /** As the service reads it. A line without one can change no payment, and may go at any time. */

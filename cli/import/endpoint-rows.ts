@@ -132,15 +132,17 @@ function toRow(row: number, { accountId, ...members }: Record<string, unknown>):
     if (value === undefined) return
     fault(name, typeof value === 'string' ? check(value) : 'Must be a text.')
   }
-  const words = (name: string, known: readonly string[]) => {
+  const words = (name: string, allowed: readonly string[]) => {
     const value = members[name]
     if (value === undefined) return
-    const isKnown =
-      Array.isArray(value) && value.length > 0 && value.every((word) => known.includes(word))
-    fault(name, isKnown ? null : `Must be a list of ${known.join(', ')}.`)
+    const isAllowed =
+      Array.isArray(value) && value.length > 0 && value.every((word) => allowed.includes(word))
+    fault(name, isAllowed ? null : `Must be a list of ${allowed.join(', ')}.`)
   }
-  const oneOf = (name: string, known: readonly string[]) =>
-    text(name, (value) => (known.includes(value) ? null : `Must be one of ${known.join(', ')}.`))
+  const oneOf = (name: string, allowed: readonly string[]) =>
+    text(name, (value) =>
+      allowed.includes(value) ? null : `Must be one of ${allowed.join(', ')}.`,
+    )
   for (const name of ['callbackUrl', 'sharedKey']) {
     if (members[name] === undefined) fault(name, 'This column is required.')
   }

@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import type { RawDetails } from '../../sdk/src/calling/caller.ts'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
 import { type Answer, Api, keyBearer, UnreachableError } from '../basics/api.ts'
-import { toBatches, toRounds } from './batches.ts'
+import { toBatches, toLayers } from './batches.ts'
 import { importLines } from './import-lines.ts'
 import { openStream } from './input.ts'
 import { readLines } from './lines.ts'
@@ -74,12 +74,12 @@ function answer(text: string, status: number): Answer {
 
 async function importAll(api: Api, text: string, statePath: string, linesMax: number) {
   for (let starts = 0; starts < 100; starts++) {
-    const known = await readProgress(statePath)
+    const earlier = await readProgress(statePath)
     try {
       return await importLines({
         api,
-        input: await openStream(chunksOf(text), known),
-        known,
+        input: await openStream(chunksOf(text), earlier),
+        earlier,
         statePath,
         badPath: null,
         patienceMs: 60_000,
@@ -128,14 +128,14 @@ test('wherever it is interrupted, each line makes the event that it makes withou
   )
 })
 
-test('lines that were refused for now go again before the next round', async () => {
+test('lines that were refused for now go again before the next layer', async () => {
   const model = new Model(['half'])
   const lines = [lineOf(1, 'A'), lineOf(2, 'A'), lineOf(1, 'B'), lineOf(2, 'B')]
   await importAll(model, `${lines.join('\n')}\n`, join(dir, `${++files}`), 10)
   assert.deepEqual(model.events, [lines[0], lines[1], lines[2], lines[3]])
 })
 
-test('rounds keep the order of a payment, and name it once each', () => {
+test('layers keep the order of a payment, and name it once each', () => {
   const line = (number: number, payment: number) => ({
     number,
     bytes: Buffer.from(lineOf(payment, 'A')),
@@ -144,7 +144,7 @@ test('rounds keep the order of a payment, and name it once each', () => {
   const bad = { number: 9, bytes: Buffer.from('{'), end: 0 }
   const lines = [line(1, 1), line(2, 1), line(3, 2), line(4, 1), line(5, 2), bad]
   assert.deepEqual(
-    toRounds(lines).map((round) => round.map(({ number }) => number)),
+    toLayers(lines).map((layer) => layer.map(({ number }) => number)),
     [[1, 3, 9], [2, 5], [4]],
   )
 })

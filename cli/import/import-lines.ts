@@ -1,4 +1,4 @@
-// An import from beginning to end: it reads batches of lines ahead while one round is under way, and
+// An import from beginning to end: it reads batches of lines ahead while one layer is under way, and
 // writes its position down after every answer.
 
 import type { Api } from '../basics/api.ts'
@@ -8,12 +8,12 @@ import { type Batch, type BatchLimits, toBatches } from './batches.ts'
 import type { Input } from './input.ts'
 import { readLines } from './lines.ts'
 import { type ImportCounts, type ImportProgress, writeProgress } from './progress-file.ts'
-import { Interrupted, type LineOutcome, type SendPolicy, sendRound } from './send-round.ts'
+import { Interrupted, type LineOutcome, type SendPolicy, sendLines } from './send-lines.ts'
 
 export interface ImportOptions {
   api: Api
   input: Input
-  known: ImportProgress | null
+  earlier: ImportProgress | null
   /** Null when nothing is written down: a stream that cannot be read twice. */
   statePath: string | null
   badPath: string | null
@@ -31,14 +31,14 @@ export interface ImportResult {
 }
 
 export async function importLines(options: ImportOptions): Promise<ImportResult> {
-  const { api, input, known, signal } = options
+  const { api, input, earlier, signal } = options
   if (!input.isSame) {
     throw new UsageError(
       'the input is not the one that this import began with. Give --restart to start over, or another --state FILE.',
     )
   }
-  const bad = await BadLines.open(options.badPath, known?.badBytes ?? 0, options.tell)
-  let progress: ImportProgress = known ?? begin(api.url, input.head)
+  const bad = await BadLines.open(options.badPath, earlier?.badBytes ?? 0, options.tell)
+  let progress: ImportProgress = earlier ?? begin(api.url, input.head)
   let hasAnswered = false
   const save = async (changes: Partial<ImportProgress>) => {
     progress = { ...progress, ...changes, badBytes: bad.bytes, updatedAt: new Date().toISOString() }
@@ -61,18 +61,18 @@ export async function importLines(options: ImportOptions): Promise<ImportResult>
   try {
     for await (const batch of ahead(batches)) {
       const roundsDone = progress.window?.roundsDone ?? 0
-      for (const [index, lines] of batch.rounds.entries()) {
+      for (const [index, lines] of batch.layers.entries()) {
         if (index < roundsDone) continue
         if (signal.aborted) throw new Interrupted()
-        const outcomes = await sendRound(api, lines, policy)
+        const outcomes = await sendLines(api, lines, policy)
         hasAnswered = true
         await bad.add(outcomes)
         const counts = add(progress.counts, outcomes)
-        const isLast = index === batch.rounds.length - 1
+        const isLast = index === batch.layers.length - 1
         await save(isLast ? { counts, ...after(batch) } : { counts, window: within(batch, index) })
       }
-      // A batch of blank lines has no rounds.
-      if (batch.rounds.length === 0) await save(after(batch))
+      // A batch of blank lines has no layers.
+      if (batch.layers.length === 0) await save(after(batch))
     }
     await save({ isFinished: true })
     return { progress, isInterrupted: false }

@@ -13,7 +13,7 @@ export interface Input {
   chunks: AsyncIterable<Uint8Array>
 }
 
-export async function openFile(path: string, known: ImportProgress | null): Promise<Input> {
+export async function openFile(path: string, earlier: ImportProgress | null): Promise<Input> {
   const { size } = await stat(path)
   const file = await open(path, 'r')
   const bytes = Buffer.alloc(Math.min(HEAD_BYTES_MAX, size))
@@ -22,18 +22,18 @@ export async function openFile(path: string, known: ImportProgress | null): Prom
   } finally {
     await file.close()
   }
-  const isSame = known === null || (isSameHead(known.head, bytes) && size >= known.offset)
+  const isSame = earlier === null || (isSameHead(earlier.head, bytes) && size >= earlier.offset)
   return {
     head: headOf(bytes),
     isSame,
     bytesTotal: size,
-    chunks: createReadStream(path, { start: known?.offset ?? 0, highWaterMark: 256 * 1024 }),
+    chunks: createReadStream(path, { start: earlier?.offset ?? 0, highWaterMark: 256 * 1024 }),
   }
 }
 
 export async function openStream(
   stream: AsyncIterable<Uint8Array>,
-  known: ImportProgress | null,
+  earlier: ImportProgress | null,
 ): Promise<Input> {
   const chunks = stream[Symbol.asyncIterator]()
   const first: Uint8Array[] = []
@@ -47,9 +47,9 @@ export async function openStream(
   const head = Buffer.concat(first)
   return {
     head: headOf(head),
-    isSame: known === null || isSameHead(known.head, head),
+    isSame: earlier === null || isSameHead(earlier.head, head),
     bytesTotal: null,
-    chunks: skip(known?.offset ?? 0, head, chunks),
+    chunks: skip(earlier?.offset ?? 0, head, chunks),
   }
 }
 

@@ -25,7 +25,7 @@ export interface ImportProgress {
   /** Everything before it is recorded. */
   offset: number
   line: number
-  /** The batch that begins there, when some of its rounds are recorded; else null. Files of earlier
+  /** The batch that begins there, when some of its layers are recorded; else null. Files of earlier
    *  versions have this name for it. */
   window: { end: number; roundsDone: number } | null
   /** How long the file of bad lines is; lines beyond that are reported again. */
@@ -65,7 +65,7 @@ export async function readProgress(path: string): Promise<ImportProgress | null>
   throw new UsageError(`${path} is not the progress of an import. Give another --state FILE.`)
 }
 
-/** Whole, and on disk before anything else is sent: an older one would repeat more than a round. */
+/** Whole, and on disk before anything else is sent: an older one would repeat more than a layer. */
 export async function writeProgress(path: string, progress: object): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', 0o600)

@@ -1,6 +1,6 @@
 // Progress of an import: one line that is overwritten on a terminal, a sentence now and then in a log.
 
-import { formatCount, formatSpan } from '../basics/terminal.ts'
+import { formatCount, formatDuration } from '../basics/terminal.ts'
 
 export interface ProgressView {
   lines: number
@@ -56,7 +56,7 @@ export class ProgressLine {
     if (fraction === null) return parts.join('  ')
     const done = fraction - this.#fractionBefore
     if (done > 0 && fraction < 1) {
-      parts.push(`${formatSpan((elapsedMs / done) * (1 - fraction))} to go`)
+      parts.push(`${formatDuration((elapsedMs / done) * (1 - fraction))} to go`)
     }
     const filled = Math.round(Math.min(1, fraction) * BAR_WIDTH)
     const bar = '#'.repeat(filled) + '.'.repeat(BAR_WIDTH - filled)

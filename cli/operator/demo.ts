@@ -11,7 +11,7 @@ import { integer } from '../basics/parse.ts'
 import { untilSignal } from '../basics/run.ts'
 import { readSandboxFile, type SandboxFile } from '../basics/sandbox-file.ts'
 import { operatorApi, Target } from '../basics/target.ts'
-import { formatSpan } from '../basics/terminal.ts'
+import { formatDuration } from '../basics/terminal.ts'
 import { CallbackReceiver, type ReceivedCallback } from '../receiving/receiver.ts'
 import { generateSharedKey } from '../receiving/shared-key.ts'
 import { isReady, type OwnSandbox, startOwnSandbox } from './own-sandbox.ts'
@@ -116,8 +116,9 @@ async function perform(
       const nextAt = await readNextAttempt(operator, payment.id, callback.attempt ?? 0)
       if (nextAt !== null) {
         const waitMs = Math.max(0, nextAt - Date.now())
-        const scaled = timeScale === 1 ? '' : ` (${formatSpan(waitMs * timeScale)} in real life)`
-        say(paint.dim(`              again in ${formatSpan(waitMs)}${scaled}`))
+        const scaled =
+          timeScale === 1 ? '' : ` (${formatDuration(waitMs * timeScale)} in real life)`
+        say(paint.dim(`              again in ${formatDuration(waitMs)}${scaled}`))
       }
     }
     await writePayment(operator, accountId, payment, 'PAID')

@@ -8,7 +8,7 @@ import type {
 import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id, oneOf } from '../basics/parse.ts'
-import { formatSpan, formatTime, paintState } from '../basics/terminal.ts'
+import { formatDuration, formatTime, paintState } from '../basics/terminal.ts'
 import { settingFields } from '../client/endpoint-settings.ts'
 
 const PATH = '/operator/v1/endpoints'
@@ -122,7 +122,7 @@ function showEndpoint(call: Call, endpoint: OperatorEndpointDetail): void {
     ['Last success', formatTime(health.lastSuccessAt)],
     ['Last error', health.lastError],
     ['Success 24 h', percent(health.successRate24h)],
-    ['p95', health.p95Ms === null ? null : formatSpan(health.p95Ms)],
+    ['p95', health.p95Ms === null ? null : formatDuration(health.p95Ms)],
   ])
 }
 

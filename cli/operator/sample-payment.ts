@@ -62,7 +62,7 @@ export function override(payment: SamplePayment, text: string): void {
     throw new UsageError('an override looks like amount.amount=1250.00')
   }
   if (path === 'status.state') throw new UsageError('say the state with --state STATE')
-  if (!OVERRIDES.some((known) => known === path)) {
+  if (!OVERRIDES.some((one) => one === path)) {
     throw new UsageError(`a payment has no ${path}. Its fields: ${OVERRIDES.join(', ')}.`)
   }
   const isNumber = path === 'amount.amount' || path === 'version'

@@ -9,7 +9,7 @@ import { toExactJson } from '../../sdk/src/plain/money.ts'
 import type { PaymentState } from '../../sdk/src/wire/types.ts'
 import type { Answer, Api } from '../basics/api.ts'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
-import { gather, id, integer, oneOf, spanOption } from '../basics/parse.ts'
+import { durationOption, gather, id, integer, oneOf } from '../basics/parse.ts'
 import { paintState } from '../basics/terminal.ts'
 import {
   override,
@@ -40,7 +40,7 @@ export function triggerCommand(): Command {
     .option('--override <field=value>', 'set a field; may be given several times', gather)
     .option('--document <file>', 'attach a receipt in the last state')
     .option('--account <id>', 'account that it belongs to (PAYBELL_ACCOUNT_ID)', id)
-    .addOption(spanOption('--every <span>', 'time between two states', '0s'))
+    .addOption(durationOption('--every <span>', 'time between two states', '0s'))
     .option('--count <n>', 'number of payments', integer(1, 10_000), 1)
     .action(calling(trigger))
 }

@@ -85,8 +85,8 @@ export function listenCommand(): Command {
 
 async function listen(call: Call<ListenOptions>): Promise<void> {
   // Signals are heard before the listener is registered, so that it is also paused in the end.
-  const stopAsked = untilSignal()
-  await new Listening(call, await openSession(call)).run(stopAsked)
+  const stopped = untilSignal()
+  await new Listening(call, await openSession(call)).run(stopped)
 }
 
 interface OpenSession {
@@ -135,9 +135,9 @@ class Listening {
     this.#sharedKey = sharedKey
   }
 
-  async run(stopAsked: Promise<unknown>): Promise<void> {
+  async run(stopped: Promise<unknown>): Promise<void> {
     const { count = Number.POSITIVE_INFINITY } = this.#call.options
-    void stopAsked.then(() => this.#stop.abort())
+    void stopped.then(() => this.#stop.abort())
     const releaseKeys = this.#takeKeys()
     try {
       let taken = 0

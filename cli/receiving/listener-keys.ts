@@ -28,8 +28,8 @@ export class ListenerKeys {
   async keyOf(identity: ListenerIdentity): Promise<string> {
     const keys = (await this.#file.read()) ?? {}
     const member = memberOf(identity)
-    const known = keys[member]?.sharedKey
-    if (known !== undefined) return known
+    const stored = keys[member]?.sharedKey
+    if (stored !== undefined) return stored
     const sharedKey = generateSharedKey()
     await this.#file.write({ ...keys, [member]: { sharedKey } })
     return sharedKey

@@ -157,7 +157,7 @@ function away(error: unknown): string {
 }
 
 function pauseMs(error: unknown, failures: number): number {
-  const asked = error instanceof PaybellError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
+  const retryAfterMs = error instanceof PaybellError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
   const backoff = Math.min(RECONNECT_MS_MIN * 2 ** Math.min(failures, 10), RECONNECT_MS_MAX)
-  return Math.min(Math.max(asked, backoff), RECONNECT_MS_MAX)
+  return Math.min(Math.max(retryAfterMs, backoff), RECONNECT_MS_MAX)
 }

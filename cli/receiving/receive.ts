@@ -3,7 +3,7 @@
 
 import { Command } from 'commander'
 import { type Call, calling, helpText } from '../basics/command.ts'
-import { integer, spanOption } from '../basics/parse.ts'
+import { durationOption, integer } from '../basics/parse.ts'
 import { untilSignal } from '../basics/run.ts'
 import { cellText, formatTime, type Paint, paintState } from '../basics/terminal.ts'
 import { type HmacHeaderOptions, withHmacHeader } from './hmac-header.ts'
@@ -34,7 +34,7 @@ export function receiveCommand(): Command {
           integer(0, 1_000_000),
           0,
         )
-        .addOption(spanOption('--delay <span>', 'wait before answering', '0s'))
+        .addOption(durationOption('--delay <span>', 'wait before answering', '0s'))
         .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
         .option('--body', 'print the body, too')
         .option('--json', 'print JSON on stdout, a line for each callback')
@@ -52,7 +52,7 @@ export function receiveCommand(): Command {
 
 async function receive(call: Call<ReceiveOptions>): Promise<void> {
   const { options } = call
-  const stopAsked = untilSignal()
+  const stopped = untilSignal()
   const enough = Promise.withResolvers<void>()
   let received = 0
   const receiver = new CallbackReceiver({
@@ -69,7 +69,7 @@ async function receive(call: Call<ReceiveOptions>): Promise<void> {
   })
   await receiver.start()
   call.note(`Receiving at ${receiver.url} Stop with Ctrl-C.`)
-  await Promise.race([stopAsked, enough.promise])
+  await Promise.race([stopped, enough.promise])
   await receiver.stop()
 }
 

@@ -18,8 +18,8 @@ import {
   distributeCell,
   moveCell,
   readCells,
+  readNodeOfCell,
   readNodes,
-  readPlace,
 } from '../../server/store/schema/cells.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
 import { Sealer } from '../../server/store/secrets/sealing.ts'
@@ -133,7 +133,7 @@ export async function moveCellCommand(
             'this database has no Citus, so a cell has no node: move its clients with "paybell clients move"',
           )
         }
-        const from = await readPlace(pool)
+        const from = await readNodeOfCell(pool)
         if (from === null) {
           throw new Error(`cell ${cell} is not on a node yet: run "paybell cells create ${cell}"`)
         }

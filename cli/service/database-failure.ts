@@ -36,8 +36,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export function remedyOf(error: unknown): string | null {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   const first = error instanceof AggregateError ? error.errors[0] : null
-  const known = typeof code === 'string' ? REMEDIES[code] : undefined
-  if (known !== undefined) return known
+  const remedy = typeof code === 'string' ? REMEDIES[code] : undefined
+  if (remedy !== undefined) return remedy
   if (typeof message === 'string' && /does not support SSL/.test(message)) {
     return 'Take sslmode out of DATABASE_URL, or turn TLS on in PostgreSQL.'
   }

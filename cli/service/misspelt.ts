@@ -20,13 +20,13 @@ const SERVICE_LINK = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PR
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//
 
 export function findMisspelt(env: Environment): readonly MisspeltSetting[] {
-  const known = knownNames()
+  const names = settingNames()
   return Object.entries(env)
-    .filter(([name, text]) => isOurs(name) && !known.has(name) && !isServiceLink(name, text))
-    .map(([name]) => ({ name, nearest: findNearest(name, known) }))
+    .filter(([name, text]) => isOurs(name) && !names.has(name) && !isServiceLink(name, text))
+    .map(([name]) => ({ name, nearest: findNearest(name, names) }))
 }
 
-function knownNames(): ReadonlySet<string> {
+function settingNames(): ReadonlySet<string> {
   const all: readonly Setting[] = [...SETTINGS, ...ROUTE_SETTINGS, ...CALLER_SETTINGS]
   return new Set(all.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])))
 }
@@ -39,12 +39,12 @@ function isServiceLink(name: string, text: string | undefined): boolean {
   return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(text ?? ''))
 }
 
-function findNearest(name: string, known: ReadonlySet<string>): string | null {
+function findNearest(name: string, names: ReadonlySet<string>): string | null {
   const spelt = name.toUpperCase()
   let nearest: string | null = null
   // Half of the letters may differ; beyond that it is another word.
   let least = Math.floor((spelt.length - 'PAYBELL_'.length) / 2) + 1
-  for (const candidate of known) {
+  for (const candidate of names) {
     const distance = distanceBetween(plainly(spelt), plainly(candidate), least)
     if (distance < least) {
       least = distance

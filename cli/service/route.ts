@@ -15,7 +15,7 @@ export async function route(): Promise<void> {
   const app = new Route({ config, log })
   await signals.endAtOnceDuring(app.start())
   log.info({ baseUrl: app.baseUrl, cells: config.cells.map(({ cell }) => cell) }, 'route.ready')
-  const signal = await signals.asked
+  const signal = await signals.requested
   log.info({ signal }, 'route.stopping')
   await drain(app, { seconds: config.drainSeconds, signals, logger: log })
   await app.stop()

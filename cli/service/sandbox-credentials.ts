@@ -22,11 +22,11 @@ const CLIENT_FILE = 'client.json'
 
 /** The keys of this data directory, made at the first start. */
 export async function loadKeys(dataDir: string): Promise<SandboxKeys> {
-  const known = await readJson(join(dataDir, KEYS_FILE))
-  if (known) {
+  const stored = await readJson(join(dataDir, KEYS_FILE))
+  if (stored) {
     return {
-      masterKey: Buffer.from(String(known.masterKey), 'base64'),
-      operatorKey: String(known.operatorKey),
+      masterKey: Buffer.from(String(stored.masterKey), 'base64'),
+      operatorKey: String(stored.operatorKey),
     }
   }
   const keys = {
@@ -41,9 +41,9 @@ export async function loadKeys(dataDir: string): Promise<SandboxKeys> {
 }
 
 export async function loadClient(dataDir: string): Promise<SandboxClient | null> {
-  const known = await readJson(join(dataDir, CLIENT_FILE))
-  if (!known) return null
-  const { clientId, clientSecret, accountId } = known as Record<string, string>
+  const stored = await readJson(join(dataDir, CLIENT_FILE))
+  if (!stored) return null
+  const { clientId, clientSecret, accountId } = stored as Record<string, string>
   return clientId && clientSecret && accountId ? { clientId, clientSecret, accountId } : null
 }
 

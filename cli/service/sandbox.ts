@@ -63,8 +63,8 @@ export async function sandbox(): Promise<void> {
       sandbox: sandboxRoutes(receivers),
     })
     try {
-      await Promise.race([app.start(), signals.asked])
-      if (signals.isAsked) return
+      await Promise.race([app.start(), signals.requested])
+      if (signals.isRequested) return
       const { isNew, ...client } = await ensureClient(app.deps, dataDir)
       const baseUrl = app.baseUrl()
       const signInUrl = `${app.operatorUrl()}/console/sign-in#${await createSignInLink(app.deps)}`
@@ -80,7 +80,7 @@ export async function sandbox(): Promise<void> {
       })
       // Last, so that no caller waits for it, and only at the very first start.
       const seeding = isNew && isLookedAt(config) ? seed(app, receivers, logger) : undefined
-      await signals.asked
+      await signals.requested
       await seeding
       await drain(app, { seconds: config.drainSeconds, signals, logger })
     } finally {
@@ -127,9 +127,9 @@ async function ensureClient(
   deps: Deps,
   dataDir: string,
 ): Promise<SandboxClient & { isNew: boolean }> {
-  const known = await loadClient(dataDir)
-  if (known && (await findClientsOfAccounts(deps.pool, [known.accountId])).size > 0) {
-    return { ...known, isNew: false }
+  const stored = await loadClient(dataDir)
+  if (stored && (await findClientsOfAccounts(deps.pool, [stored.accountId])).size > 0) {
+    return { ...stored, isNew: false }
   }
   const { client, secret } = await onboardClient(deps, 'Sandbox client')
   const account = await openAccount(deps, client.id, 'Sandbox account')

@@ -38,13 +38,13 @@ export async function serve(): Promise<void> {
   })
   // From here on shards are held: whatever happens, they are given back.
   try {
-    await Promise.race([app.start(), signals.asked])
-    const hasStarted = !signals.isAsked
+    await Promise.race([app.start(), signals.requested])
+    const hasStarted = !signals.isRequested
     if (hasStarted) {
       logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
       await supervisor.ready()
     }
-    const signal = await signals.asked
+    const signal = await signals.requested
     logger.info({ signal }, 'paybell.stopping')
     // Not waited for: what systemd takes to hear of it is no part of the time that a stop has.
     void supervisor.stopping()

@@ -404,7 +404,7 @@ describe('secrets', () => {
   })
 })
 
-describe('numbers, spans, networks and addresses', () => {
+describe('numbers, durations, networks and addresses', () => {
   const limits: readonly [name: string, min: number, max: number][] = [
     ['PORT', 0, 65_535],
     ['PAYBELL_OPERATOR_PORT', 0, 65_535],
@@ -440,9 +440,9 @@ describe('numbers, spans, networks and addresses', () => {
     })
   }
 
-  test('a span has a number and a unit, and lasts at most 7 days', () => {
-    const spans = { '0s': 0, '250ms': 250, '90s': 90_000, '30m': 1_800_000, '7d': 604_800_000 }
-    for (const [text, ms] of Object.entries(spans)) {
+  test('a duration has a number and a unit, and lasts at most 7 days', () => {
+    const durations = { '0s': 0, '250ms': 250, '90s': 90_000, '30m': 1_800_000, '7d': 604_800_000 }
+    for (const [text, ms] of Object.entries(durations)) {
       assert.equal(sandbox({ PAYBELL_ORDER_PATIENCE: text }).orderPatienceMs, ms)
     }
     for (const text of ['1', 'h', '-1h', '1.5h', '1 h', '1h30m', '8d', '169h', '1H', '1w']) {

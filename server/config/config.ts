@@ -22,10 +22,10 @@ import { checkSharedKey } from '../core/signatures/shared-key.ts'
 import { type NatsSettings, readNats } from './nats-settings.ts'
 import {
   parseCidrs,
+  parseDurationMs,
   parseInteger,
   parseMasterKeys,
   parseOperatorKey,
-  parseSpanMs,
 } from './parsers.ts'
 import {
   parseContacts,
@@ -159,7 +159,7 @@ export function loadConfig(
     endpointsMax: integer('PAYBELL_MAX_ENDPOINTS', 1, 1000) ?? 50,
     orderPatienceMs:
       parse('PAYBELL_ORDER_PATIENCE', 'a span from 0s to 7d, such as 90s, 30m, 1h, 7d', (text) =>
-        parseSpanMs(text),
+        parseDurationMs(text),
       ) ?? 3_600_000,
     requestsPerSecond: integer('PAYBELL_REQUESTS_PER_SECOND', 1, 1_000_000) ?? 200,
     endpointRatePerSecond: integer('PAYBELL_ENDPOINT_RATE', 1, 100_000) ?? null,

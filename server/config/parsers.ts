@@ -32,11 +32,11 @@ export function parseOperatorKey(text: string): string | undefined {
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-export function parseSpanMs(text: string): number | undefined {
+export function parseDurationMs(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
   if (!match) return undefined
-  const spanMs = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
-  return spanMs <= 7 * UNIT_MS.d ? spanMs : undefined
+  const durationMs = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
+  return durationMs <= 7 * UNIT_MS.d ? durationMs : undefined
 }
 
 export function parseCidrs(text: string): readonly string[] | undefined {

@@ -4,7 +4,7 @@ import { policiesOf } from './policies.ts'
 
 const HOUR_MS = 3_600_000
 
-test('the time scale divides every span', () => {
+test('the time scale divides every duration', () => {
   const real = policiesOf({ timeScale: 1, orderPatienceMs: HOUR_MS })
   const fast = policiesOf({ timeScale: 1_000, orderPatienceMs: HOUR_MS })
   assert.equal(fast.timeScale, 1_000)

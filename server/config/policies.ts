@@ -15,10 +15,10 @@ export interface Policies {
   readonly disableAfterMs: number
   /** After a rotation the old key signs beside the new one for this long. */
   readonly keyOverlapMs: number
-  readonly notices: NoticeSpans
+  readonly notices: NoticeTiming
 }
 
-export interface NoticeSpans {
+export interface NoticeTiming {
   readonly policy: Readonly<NoticePolicy>
   readonly clientPolicy: Readonly<NoticePolicy>
   /** No transaction takes longer: what was exhausted so long ago is all there. */

@@ -20,11 +20,11 @@ export interface EngineSettings {
   ratePerSecond: number | null
   onDatabaseTime: EngineOptions['onDatabaseTime']
   /** What tests compress. */
-  spans: { pollEveryMs?: number; maintainEveryMs?: number; dueReader?: DueReaderLimits }
+  timing: { pollEveryMs?: number; maintainEveryMs?: number; dueReader?: DueReaderLimits }
 }
 
 export function engineOptions(settings: EngineSettings): EngineOptions {
-  const { policies, leases, mode, ratePerSecond, onDatabaseTime, spans } = settings
+  const { policies, leases, mode, ratePerSecond, onDatabaseTime, timing } = settings
   return {
     policies,
     leases,
@@ -41,13 +41,13 @@ export function engineOptions(settings: EngineSettings): EngineOptions {
       keepMsMax: 30_000,
     },
     payloads: { cacheBytesMax: 64 * MIB, fileBytesMax: 64 * MIB },
-    dueReader: spans.dueReader ?? DUE_READER_LIMITS,
+    dueReader: timing.dueReader ?? DUE_READER_LIMITS,
     changes: CHANGE_WATCH_LIMITS,
-    pollEveryMs: spans.pollEveryMs ?? 1_000,
+    pollEveryMs: timing.pollEveryMs ?? 1_000,
     slowCheckEveryMs: 250,
     // A sandbox may run fast: it does this as often as the fastest needs, so that what has run out is exhausted
     // before its endpoint is disabled.
-    maintainEveryMs: spans.maintainEveryMs ?? (mode === 'sandbox' ? 1_000 : 60_000),
+    maintainEveryMs: timing.maintainEveryMs ?? (mode === 'sandbox' ? 1_000 : 60_000),
     onDatabaseTime,
   }
 }

@@ -20,16 +20,17 @@ export function tellAllowedMethods(app: FastifyInstance): void {
       patterns.set(url, pattern)
       for (const one of methods) pattern.methods.add(one)
     } else {
-      const known = fixed.get(url) ?? new Set()
-      fixed.set(url, known)
-      for (const one of methods) known.add(one)
+      const allowed = fixed.get(url) ?? new Set()
+      fixed.set(url, allowed)
+      for (const one of methods) allowed.add(one)
     }
   })
 
   app.addHook('onRequest', (request, reply, done) => {
     const path = pathOf(request)
-    const known = fixed.get(path)
-    if (known !== undefined && !known.has(request.method)) return done(notAllowed(reply, known))
+    const allowed = fixed.get(path)
+    if (allowed !== undefined && !allowed.has(request.method))
+      return done(notAllowed(reply, allowed))
     // Here, and not in the handler: of a method that may have a body the framework wants its type first.
     done(request.is404 ? refuse(path, reply) : undefined)
   })

@@ -43,9 +43,9 @@ export class CellSender {
 
   /** The answer of the cell, or of the one that has its client now. */
   async send(call: Call, cell: RoutedCell, path = call.path): Promise<CellAnswer> {
-    const asked = new Set<RoutedCell>()
+    const tried = new Set<RoutedCell>()
     for (let at = cell; ; this.#onFollowed()) {
-      asked.add(at)
+      tried.add(at)
       const answer = await this.#sendOnce(call, at, path)
       const to = answer.status === 308 ? this.#movedTo(answer, at) : undefined
       if (to === undefined) return answer
@@ -54,7 +54,7 @@ export class CellSender {
       const moved = answer.headers[MOVED_HEADER]
       if (typeof moved === 'string' && isUuid(moved)) this.#cells.learn(moved, at.cell, to.cell)
       void this.#cells.refreshSoon()
-      if (!isRepeatable(call.body) || asked.has(to)) throw movedNow()
+      if (!isRepeatable(call.body) || tried.has(to)) throw movedNow()
       at = to
     }
   }
@@ -70,7 +70,7 @@ export class CellSender {
   /** A connection that was idle may be closed in the moment in which it is used: what can be repeated is. */
   async #sendOnce(call: Call, cell: RoutedCell, path: string): Promise<CellAnswer> {
     const { method = 'GET' } = call.request
-    const asked = {
+    const sent = {
       side: call.side,
       method,
       path,
@@ -80,11 +80,11 @@ export class CellSender {
       signal: call.signal,
     }
     try {
-      return await cell.send(asked)
+      return await cell.send(sent)
     } catch (error) {
       const isLost = error instanceof CellFailure && error.kind === 'lost'
       if (!isLost || !isRepeatable(call.body) || !REPEATED.includes(method)) throw error
-      return cell.send(asked)
+      return cell.send(sent)
     }
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CellDirectory } from '../core/network/cell-directory.ts'
-import { type Asked, destinationOf } from './destination.ts'
+import { destinationOf, type ShownRequest } from './destination.ts'
 
 const IN_ZERO = '019a8f6e-1c2d-7a3b-9000-5e6f70819204'
 const IN_SEVEN = '019a8f6e-1c2d-7a3b-8007-5e6f70819204'
@@ -25,9 +25,9 @@ const directory = new CellDirectory(
   ],
 )
 
-function ask(method: string, address: string, more: Partial<Asked> = {}) {
+function ask(method: string, address: string, more: Partial<ShownRequest> = {}) {
   const [path = '', query = ''] = address.split('?')
-  const asked = {
+  const shown = {
     method,
     path,
     query: new URLSearchParams(query),
@@ -37,7 +37,7 @@ function ask(method: string, address: string, more: Partial<Asked> = {}) {
     sessions: [],
     ...more,
   }
-  return destinationOf(asked, directory)
+  return destinationOf(shown, directory)
 }
 
 test('a request of a client goes to the cell of its token', () => {

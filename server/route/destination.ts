@@ -6,7 +6,7 @@ import type { CellDirectory } from '../core/network/cell-directory.ts'
 import { DOCUMENTS_PATH, parseLink } from '../core/payments/document-link.ts'
 import { isUuid } from '../core/plain/uuid.ts'
 
-export interface Asked {
+export interface ShownRequest {
   method: string
   /** Without the query. */
   path: string
@@ -63,15 +63,15 @@ const LISTS: readonly string[] = [
 /** Their ids tell their cell. */
 const STAMPED = ['endpoints', 'deliveries', 'events', 'jobs', 'keys']
 
-export function destinationOf(asked: Asked, directory: CellDirectory): Destination {
-  const { path, named } = asked
+export function destinationOf(shown: ShownRequest, directory: CellDirectory): Destination {
+  const { path, named } = shown
   if (path === `${OPERATOR}cells`) return { to: 'directory' }
   if (path === '/console/session') return { to: 'session' }
   if (path === '/.well-known/jwks.json' || path === '/.well-known/webhook-keys.json') {
     return named === null ? { to: 'keys' } : { to: 'cell', cell: named }
   }
   if (named !== null) return { to: 'cell', cell: named }
-  if (path.startsWith(OPERATOR)) return operatorDestination(asked, directory)
+  if (path.startsWith(OPERATOR)) return operatorDestination(shown, directory)
   if (path === '/auth/token') return { to: 'token' }
   if (path.startsWith(`${DOCUMENTS_PATH}/`)) {
     // The cell that made the endpoint has its client, or knows where it went; the one that made the event may have had
@@ -79,14 +79,14 @@ export function destinationOf(asked: Asked, directory: CellDirectory): Destinati
     const linked = parseLink(path.slice(DOCUMENTS_PATH.length + 1))
     return { to: 'finder', first: directory.cellOfId(linked?.endpointId ?? '') }
   }
-  if (asked.clientId !== null) return { to: 'cell', cell: directory.cellOfClient(asked.clientId) }
-  const [session] = asked.sessions
+  if (shown.clientId !== null) return { to: 'cell', cell: directory.cellOfClient(shown.clientId) }
+  const [session] = shown.sessions
   if (session !== undefined && CLIENT.test(path)) return { to: 'cell', cell: session }
   return { to: 'any' }
 }
 
-function operatorDestination(asked: Asked, directory: CellDirectory): Destination {
-  const { method, path, query, accountId } = asked
+function operatorDestination(shown: ShownRequest, directory: CellDirectory): Destination {
+  const { method, path, query, accountId } = shown
   const [thing = '', id, ...rest] = path.slice(OPERATOR.length).split('/')
   const isReading = method === 'GET' || method === 'HEAD'
   if (thing === 'payments') {

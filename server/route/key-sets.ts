@@ -10,9 +10,9 @@ interface KeySet {
   retired?: readonly { kid?: string }[]
 }
 
-/** `known` is what each cell last showed, and is brought up to date. */
+/** `byCell` is what each cell last showed, and is brought up to date. */
 export async function readKeySets(
-  known: Map<number, unknown>,
+  byCell: Map<number, unknown>,
   cells: readonly RoutedCell[],
   ask: (cell: RoutedCell) => Promise<CellAnswer>,
 ): Promise<KeySet> {
@@ -21,13 +21,13 @@ export async function readKeySets(
       try {
         const answer = await ask(cell)
         const bytes = await readAnswer(answer, BYTES_MAX)
-        if (answer.status === 200) known.set(cell.cell, JSON.parse(bytes?.toString() ?? '{}'))
+        if (answer.status === 200) byCell.set(cell.cell, JSON.parse(bytes?.toString() ?? '{}'))
       } catch (error) {
         if (!(error instanceof CellFailure || error instanceof SyntaxError)) throw error
       }
     }),
   )
-  const sets = [...known.values()] as KeySet[]
+  const sets = [...byCell.values()] as KeySet[]
   if (sets.length === 0) throw new CellFailure(cells[0]?.cell ?? 0, 'away')
   const keys = unique(sets.flatMap((set) => set.keys ?? []))
   const retired = sets.some((set) => set.retired !== undefined)

@@ -23,7 +23,7 @@ export interface KnownCellsOptions {
   refreshEveryMs?: number
 }
 
-interface Known {
+interface VerifiedEntry {
   entry: CellEntry
   jws: string
   askedAtMs: number
@@ -41,7 +41,7 @@ const ENTRY_BYTES_MAX = 4 * 1_024 * 1_024
 export class KnownCells {
   readonly all: readonly RoutedCell[]
   readonly #options: KnownCellsOptions
-  readonly #known = new Map<number, Known>()
+  readonly #entries = new Map<number, VerifiedEntry>()
   readonly #reasons = new Map<number, string>()
   readonly #keys = new Map<number, readonly JWK[]>()
   readonly #learnt = new BoundedMap<string, { cell: number; atMs: number }>(LEARNT_MAX)
@@ -76,11 +76,11 @@ export class KnownCells {
   }
 
   jwsOf(cell: number): string | null {
-    return this.#known.get(cell)?.jws ?? null
+    return this.#entries.get(cell)?.jws ?? null
   }
 
   entryOf(cell: number): CellEntry | null {
-    return this.#known.get(cell)?.entry ?? null
+    return this.#entries.get(cell)?.entry ?? null
   }
 
   async start(): Promise<void> {
@@ -126,7 +126,7 @@ export class KnownCells {
   async #refreshOne(cell: RoutedCell): Promise<void> {
     const before = this.#reasons.get(cell.cell)
     try {
-      this.#known.set(cell.cell, await this.#readEntry(cell))
+      this.#entries.set(cell.cell, await this.#readEntry(cell))
       this.#reasons.delete(cell.cell)
       if (before !== undefined) this.#options.log.info({ cell: cell.cell }, 'cell.back')
     } catch (error) {
@@ -136,7 +136,7 @@ export class KnownCells {
     }
   }
 
-  async #readEntry(cell: RoutedCell): Promise<Known> {
+  async #readEntry(cell: RoutedCell): Promise<VerifiedEntry> {
     const signal = AbortSignal.timeout(REFRESH_MS_MAX)
     const askedAtMs = performance.now()
     const answer = await cell.send({
@@ -163,8 +163,8 @@ export class KnownCells {
 
   async #verify(cell: RoutedCell, jws: string, signal: AbortSignal): Promise<unknown> {
     const kid = readKeyId(jws, { typ: ENTRY_TYPE, bytesMax: ENTRY_BYTES_MAX })
-    const known = this.#keys.get(cell.cell)?.find((key) => key.kid === kid)
-    const jwk = known ?? (await this.#readKeys(cell, signal)).find((key) => key.kid === kid)
+    const cachedKey = this.#keys.get(cell.cell)?.find((key) => key.kid === kid)
+    const jwk = cachedKey ?? (await this.#readKeys(cell, signal)).find((key) => key.kid === kid)
     if (kid === null || jwk === undefined) throw new EntryRefused('gives an entry without its key')
     try {
       const key = await importJWK(jwk, TOKEN_ALGORITHM)
@@ -193,7 +193,7 @@ export class KnownCells {
 
   #build(): CellDirectory {
     // Also the last word of a cell that has been away for days: who has left it is known by it alone.
-    const used = [...this.#known.values()]
+    const used = [...this.#entries.values()]
     const askedAtMs = new Map(used.map((one) => [one.entry.cell, one.askedAtMs]))
     return new CellDirectory(
       this.all.map(({ cell }) => cell),

@@ -84,12 +84,12 @@ async function askOne(
   cell: RoutedCell,
   changes: Readonly<Record<string, string | null>>,
 ): Promise<Body> {
-  const asked = new URLSearchParams(query)
+  const search = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null) asked.delete(name)
-    else asked.set(name, value)
+    if (value === null) search.delete(name)
+    else search.set(name, value)
   }
-  const answer = await send(cell, `/operator/v1/${list}?${asked}`)
+  const answer = await send(cell, `/operator/v1/${list}?${search}`)
   if (answer.status >= 500) {
     answer.body.destroy()
     throw new CellFailure(cell.cell, 'away')
@@ -125,9 +125,10 @@ async function readByCell(question: ListQuestion): Promise<Body> {
   const inTurn = [...cursors.keys()].flatMap((number) =>
     cells.filter(({ cell }) => cell === number),
   )
-  const asked = { ...question, cells: inTurn.slice(0, limit ?? undefined) }
-  const share = limit === null ? null : String(Math.floor(limit / Math.max(1, asked.cells.length)))
-  const { answers, cellsAway } = await askAll(asked, async (cell) => {
+  const narrowed = { ...question, cells: inTurn.slice(0, limit ?? undefined) }
+  const share =
+    limit === null ? null : String(Math.floor(limit / Math.max(1, narrowed.cells.length)))
+  const { answers, cellsAway } = await askAll(narrowed, async (cell) => {
     const body = await askOne(question, cell, {
       after: cursors.get(cell.cell) ?? null,
       ...(share === null ? {} : { limit: share }),

@@ -92,12 +92,12 @@ export function mergeById(
     next === null ? [] : (parseCursor(next, CANONICAL_UUID) as [string]),
   )
   const floor = floors.toSorted().at(-1) ?? ''
-  const known = answers.map(({ cell, items }) => ({
+  const tagged = answers.map(({ cell, items }) => ({
     cell,
     items: items.filter((item) => textOf(item, 'id') >= floor),
   }))
-  const total = known.reduce((sum, { items }) => sum + items.length, 0)
-  const items = interleave(known, newestFirst, limit)
+  const total = tagged.reduce((sum, { items }) => sum + items.length, 0)
+  const items = interleave(tagged, newestFirst, limit)
   const last = items.at(-1)
   if (total > limit && last !== undefined) return { items, next: toCursor(textOf(last, 'id')) }
   return { items, next: floor === '' ? null : toCursor(floor) }

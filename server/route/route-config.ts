@@ -101,10 +101,10 @@ export function parseCells(text: string): readonly CellAddress[] | undefined {
     if (cell === undefined || address === undefined || operatorAddress === undefined) return null
     return { cell, address, operatorAddress }
   })
-  const known = cells.filter((cell) => cell !== null)
+  const valid = cells.filter((cell) => cell !== null)
   const isGood =
-    known.length === cells.length &&
-    known.length <= CELLS_MAX &&
-    new Set(known.map(({ cell }) => cell)).size === known.length
-  return isGood ? known.toSorted((one, other) => one.cell - other.cell) : undefined
+    valid.length === cells.length &&
+    valid.length <= CELLS_MAX &&
+    new Set(valid.map(({ cell }) => cell)).size === valid.length
+  return isGood ? valid.toSorted((one, other) => one.cell - other.cell) : undefined
 }

@@ -9,11 +9,10 @@ import { toProblem } from '../http/basics/problems.ts'
 import { readPatiently } from '../http/requests/patient-body.ts'
 import type { Surface } from '../http/routes/server-deps.ts'
 import { sendJson, sendProblem } from './answers.ts'
-import { cellOfTokenRequest, readAsked } from './asked.ts'
 import { sendBatch, sendJoined } from './batch.ts'
 import { BatchPart } from './batch-part.ts'
 import { type Call, type CellSender, passOn } from './cell-sender.ts'
-import { type Asked, type Destination, destinationOf } from './destination.ts'
+import { type Destination, destinationOf, type ShownRequest } from './destination.ts'
 import { callerNetwork } from './forwarded-headers.ts'
 import { readKeySets } from './key-sets.ts'
 import type { KnownCells } from './known-cells.ts'
@@ -29,6 +28,7 @@ import {
 } from './request-body.ts'
 import { type CellAnswer, CellFailure, type CellSide, type RoutedCell } from './routed-cell.ts'
 import { answerSession } from './sessions.ts'
+import { cellOfTokenRequest, readShown } from './shown-request.ts'
 import type { WaitingBodies } from './waiting-bodies.ts'
 
 export interface RouterParts {
@@ -58,23 +58,23 @@ export class Router {
       if (!response.writableFinished) gone.abort()
     })
     try {
-      const asked = readAsked(request, this.#parts.cells)
+      const shown = readShown(request, this.#parts.cells)
       const { directory } = this.#parts.cells
-      const destination = destinationOf(asked, directory)
+      const destination = destinationOf(shown, directory)
       const address = callerNetwork(request, this.#parts.isTrusted)
       const { waiting } = this.#parts
       const body = await openBody(request, { waiting, address, limit: bodyLimit(destination) })
       const call = {
         request,
         response,
-        side: sideOf(asked, surface),
+        side: sideOf(shown, surface),
         path: request.url ?? '/',
         body,
         callers: callersOf(request, address),
         signal: gone.signal,
       }
-      if (destination.to === 'session') await this.#session(call, asked, surface)
-      else await this.#answer(call, asked, destination)
+      if (destination.to === 'session') await this.#session(call, shown, surface)
+      else await this.#answer(call, shown, destination)
     } catch (error) {
       this.#fail(error, request, response, gone.signal)
     }
@@ -82,7 +82,7 @@ export class Router {
 
   async #answer(
     call: Call,
-    asked: Asked,
+    shown: ShownRequest,
     destination: Exclude<Destination, { to: 'session' }>,
   ): Promise<void> {
     const { directory } = this.#parts.cells
@@ -90,9 +90,9 @@ export class Router {
       case 'cell':
         return passOn(call, await this.#send(call, this.#cell(destination.cell)))
       case 'any':
-        return this.#find(call, asked, null, { isKnownEverywhere: true })
+        return this.#find(call, shown, null, { isEverywhere: true })
       case 'finder':
-        return this.#find(call, asked, destination.first, { isKnownEverywhere: false })
+        return this.#find(call, shown, destination.first, { isEverywhere: false })
       case 'token': {
         const kept = isRepeatable(call.body) ? call.body : null
         const cell = this.#cell(cellOfTokenRequest(call.request, kept, directory))
@@ -101,11 +101,11 @@ export class Router {
       case 'batch':
         return this.#batch(call)
       case 'list':
-        return this.#list(call, asked, destination)
+        return this.#list(call, shown, destination)
       case 'keys':
-        return this.#keys(call, asked)
+        return this.#keys(call, shown)
       case 'directory':
-        return this.#directory(call, asked)
+        return this.#directory(call, shown)
       case 'unnamed':
         throw new ServiceError(
           'cell-required',
@@ -127,14 +127,14 @@ export class Router {
   /** Where no cell knows an id, and one could not be asked, the truth is not known: that is no 404. */
   async #find(
     call: Call,
-    asked: Asked,
+    shown: ShownRequest,
     first: number | null,
-    { isKnownEverywhere }: { isKnownEverywhere: boolean },
+    { isEverywhere }: { isEverywhere: boolean },
   ): Promise<void> {
     const { cells } = this.#parts
     const order = cells.inTurn().filter(({ cell }) => cell !== first)
     if (first !== null) order.unshift(this.#cell(first))
-    const { sessions } = asked
+    const { sessions } = shown
     const open = order.filter(({ cell }) => sessions.length === 0 || sessions.includes(cell))
     const asking = isRepeatable(call.body) ? open : open.slice(0, 1)
     let failure: CellFailure | null = null
@@ -142,7 +142,7 @@ export class Router {
       try {
         const answer = await this.#send(call, cell)
         const isLast = at === asking.length - 1
-        const isUnknown = answer.status === 404 && !isKnownEverywhere
+        const isUnknown = answer.status === 404 && !isEverywhere
         if (!isUnknown || (isLast && failure === null)) return await passOn(call, answer)
         answer.body.destroy()
       } catch (error) {
@@ -155,14 +155,18 @@ export class Router {
     throw failure ?? new CellFailure(first ?? 0, 'away')
   }
 
-  async #list(call: Call, asked: Asked, { list }: Destination & { to: 'list' }): Promise<void> {
+  async #list(
+    call: Call,
+    shown: ShownRequest,
+    { list }: Destination & { to: 'list' },
+  ): Promise<void> {
     const { cells } = this.#parts
-    const { sessions } = asked
+    const { sessions } = shown
     const open = cells.all.filter(({ cell }) => sessions.length === 0 || sessions.includes(cell))
     try {
       const body = await readList({
         list,
-        query: asked.query,
+        query: shown.query,
         cells: open,
         closed: cells.all.filter((cell) => !open.includes(cell)).map(({ cell }) => cell),
         directory: cells.directory,
@@ -176,11 +180,11 @@ export class Router {
   }
 
   /** A cell knows whether the caller may see it. */
-  async #directory(call: Call, asked: Asked): Promise<void> {
+  async #directory(call: Call, shown: ShownRequest): Promise<void> {
     const { cells } = this.#parts
     const [open] = cells
       .inTurn()
-      .filter(({ cell }) => asked.sessions.length === 0 || asked.sessions.includes(cell))
+      .filter(({ cell }) => shown.sessions.length === 0 || shown.sessions.includes(cell))
     const answer = await this.#send(call, open ?? this.#cell(0))
     if (answer.status !== 200) return passOn(call, answer)
     answer.body.destroy()
@@ -193,25 +197,25 @@ export class Router {
     sendJson(call.response, 200, { items })
   }
 
-  async #keys(call: Call, { path }: Asked): Promise<void> {
-    const known = this.#keySets.get(path) ?? new Map<number, unknown>()
-    this.#keySets.set(path, known)
+  async #keys(call: Call, { path }: ShownRequest): Promise<void> {
+    const byCell = this.#keySets.get(path) ?? new Map<number, unknown>()
+    this.#keySets.set(path, byCell)
     const { all } = this.#parts.cells
     // The operator's side of a cell does not have them.
     const open: Call = { ...call, side: 'public' }
-    const body = await readKeySets(known, all, (cell) => this.#send(open, cell))
+    const body = await readKeySets(byCell, all, (cell) => this.#send(open, cell))
     sendJson(call.response, 200, body, { 'cache-control': 'public, max-age=300' })
   }
 
-  async #session(call: Call, asked: Asked, surface: Surface): Promise<void> {
+  async #session(call: Call, shown: ShownRequest, surface: Surface): Promise<void> {
     const { cells } = this.#parts
     const { status, headers, body } = await answerSession({
-      method: asked.method,
+      method: shown.method,
       body: isRepeatable(call.body) ? call.body : null,
       surface,
       cells,
       directory: cells.directory,
-      sessions: asked.sessions,
+      sessions: shown.sessions,
       send: (cell, side) => this.#send({ ...call, side }, cell),
     })
     call.response.writeHead(status, headers).end(body)
@@ -232,7 +236,7 @@ export class Router {
     })
     if (batch === null) {
       const read = isRepeatable(call.body) ? call : { ...call, body: null }
-      return this.#find(read, EMPTY, null, { isKnownEverywhere: true })
+      return this.#find(read, EMPTY, null, { isEverywhere: true })
     }
     if (batch instanceof CellFailure) throw batch
     if ('lines' in batch) return sendJoined(call.response, batch, requestId)
@@ -278,7 +282,7 @@ function callersOf({ headers }: IncomingMessage, address: string): readonly stri
 }
 
 /** The operator's port of the route leads to the operator's ports of the cells. */
-function sideOf({ path }: Asked, surface: Surface): CellSide {
+function sideOf({ path }: ShownRequest, surface: Surface): CellSide {
   return surface === 'operator' || path.startsWith('/operator/') ? 'operator' : 'public'
 }
 
@@ -287,7 +291,7 @@ function toStream(body: RequestBody): Readable {
 }
 
 /** A batch without a line: any cell says what it is worth. */
-const EMPTY: Asked = {
+const EMPTY: ShownRequest = {
   method: 'POST',
   path: '',
   query: new URLSearchParams(),

@@ -64,11 +64,11 @@ async function ask(question: SessionQuestion): Promise<readonly SessionReply[]> 
   if (method === 'POST') return signIn(question)
   const side = surface === 'operator' ? 'operator' : 'public'
   const signedIn = cells.all.filter(({ cell }) => sessions.includes(cell))
-  const asked = signedIn.length > 0 ? signedIn : cells.inTurn()
-  if (method === 'DELETE') return askEach(question, targetsAt(side, asked))
+  const inTurn = signedIn.length > 0 ? signedIn : cells.inTurn()
+  if (method === 'DELETE') return askEach(question, targetsAt(side, inTurn))
   // Each port of a cell knows its own kind of session: where the route has one port, either may be meant.
   const others = surface === 'all' ? signedIn.filter(({ hasTwoSides }) => hasTwoSides) : []
-  return firstAccepting(question, [...targetsAt(side, asked), ...targetsAt('operator', others)])
+  return firstAccepting(question, [...targetsAt(side, inTurn), ...targetsAt('operator', others)])
 }
 
 async function signIn(question: SessionQuestion): Promise<readonly SessionReply[]> {

@@ -14,7 +14,7 @@ import { toServiceError } from '../operations/shared/service-errors.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { InHand, MESSAGE_BYTES_MAX } from './in-hand.ts'
 import type { PullConsumer } from './nats-connection.ts'
-import type { ConsumerRight, NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
+import type { ConsumerRight, NatsSourceOptions, NatsTiming } from './nats-source-options.ts'
 import { PaymentChains } from './payment-chains.ts'
 
 /** A failure of ours may be temporary: a message is tried this often before it is a dead letter. */
@@ -26,7 +26,7 @@ const LOOK_AGAIN_MS = 100
 
 export class ConsumerSession {
   readonly #options: NatsSourceOptions
-  readonly #spans: NatsSpans
+  readonly #timing: NatsTiming
   readonly #lease: ConsumerRight
   readonly #connection: NatsConnection
   readonly #consumer: PullConsumer
@@ -46,13 +46,13 @@ export class ConsumerSession {
 
   constructor(
     options: NatsSourceOptions,
-    spans: NatsSpans,
+    timing: NatsTiming,
     lease: ConsumerRight,
     connection: NatsConnection,
     consumer: PullConsumer,
   ) {
     this.#options = options
-    this.#spans = spans
+    this.#timing = timing
     this.#lease = lease
     this.#connection = connection
     this.#consumer = consumer
@@ -80,13 +80,13 @@ export class ConsumerSession {
     const working = setInterval(() => {
       if (!this.#lease.isHeld()) return
       for (const message of this.#inHand.values()) message.working()
-    }, this.#spans.workingEveryMs)
+    }, this.#timing.workingEveryMs)
     try {
       await this.#takeLeftovers()
       while (!this.#isEnded) {
         const room = this.#inHand.room()
         if (room === 0) await this.#settled()
-        else await this.#pull(room, this.#spans.pullExpiresMs, (message) => this.#accept(message))
+        else await this.#pull(room, this.#timing.pullExpiresMs, (message) => this.#accept(message))
       }
     } finally {
       this.#isRunning = false
@@ -113,14 +113,14 @@ export class ConsumerSession {
     let missing = await pending()
     if (missing === 0) return this.#submitGathered()
     this.#options.log.info({ count: missing }, 'nats.waiting-for-leftovers')
-    const allAreBackAtMs = performance.now() + this.#spans.ackWaitMs + LATE_MS
+    const allAreBackAtMs = performance.now() + this.#timing.ackWaitMs + LATE_MS
     while (missing > 0 && !this.#isEnded) {
       // Once all of them must be back they come before anything new, and they fit whatever their size: an
       // earlier session had them in hand, within the same bounds.
       const areBack = performance.now() > allAreBackAtMs
-      const asked = areBack ? missing : Math.min(missing, this.#inHand.room())
-      if (asked === 0) await delay(LOOK_AGAIN_MS)
-      else await this.#pull(asked, LEFTOVERS_EXPIRE_MS, () => {})
+      const wanted = areBack ? missing : Math.min(missing, this.#inHand.room())
+      if (wanted === 0) await delay(LOOK_AGAIN_MS)
+      else await this.#pull(wanted, LEFTOVERS_EXPIRE_MS, () => {})
       missing = (await pending()) - this.#inHand.size
     }
     this.#submitGathered()
@@ -216,7 +216,7 @@ export class ConsumerSession {
     for (;;) {
       const refused = await this.#options.gatherer.submit(fenced).then(() => null, toServiceError)
       if (refused?.code !== 'overloaded' || this.#isEnded) return refused
-      await delay(this.#spans.restMs)
+      await delay(this.#timing.restMs)
     }
   }
 
@@ -236,7 +236,7 @@ export class ConsumerSession {
 
   /** Does not wait for replies: messages whose nak is lost come again when their ack wait is over. */
   #handBack(): void {
-    for (const message of this.#inHand.values()) message.nak(this.#spans.restMs)
+    for (const message of this.#inHand.values()) message.nak(this.#timing.restMs)
     this.#inHand.clear()
   }
 }

@@ -62,11 +62,11 @@ export class InHand<M extends Message> {
   /** False for a message that is in hand already, or settled: its ack wait ended, and this is a second copy. */
   hold(message: M): boolean {
     if (this.#settled.has(message.seq)) return false
-    const isKnown = this.#messages.has(message.seq)
-    if (!isKnown) this.#bytes += message.data.length
+    const isHeld = this.#messages.has(message.seq)
+    if (!isHeld) this.#bytes += message.data.length
     // Only the latest copy can be acknowledged.
     this.#messages.set(message.seq, message)
-    return !isKnown
+    return !isHeld
   }
 
   settle(sequence: number): void {

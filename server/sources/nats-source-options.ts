@@ -24,11 +24,11 @@ export interface NatsSourceOptions {
   log: SourceLog
   /** Called for every message that was recorded or dead-lettered. */
   onMessage?(outcome: 'recorded' | 'dead-lettered'): void
-  spans?: Partial<NatsSpans>
+  timing?: Partial<NatsTiming>
   inHandBytesMax?: number
 }
 
-export interface NatsSpans {
+export interface NatsTiming {
   /** How long the server waits for an acknowledgement before it sends a message again. */
   ackWaitMs: number
   /** How often the server is notified that messages in hand are still worked on. */

@@ -23,7 +23,7 @@ const binary = findNatsServer()
 const skip = binary === null ? 'nats-server is not installed: apt-get install nats-server' : false
 if (skip) console.log(`skipped: ${skip}`)
 
-const SPANS = {
+const TIMING = {
   ackWaitMs: 2_000,
   workingEveryMs: 500,
   pullExpiresMs: 1_000,
@@ -95,7 +95,7 @@ async function stage(
         },
         takeLease: async () => RIGHT,
         log: { info() {}, warn() {} },
-        spans: SPANS,
+        timing: TIMING,
         ...options,
       })
       cleanUps.push(() => source.stop())
@@ -317,7 +317,7 @@ test('regression: 400 messages, 256 of them unacknowledged by a consumer that di
   )
   const dead = await openConsumer(nats, settingsOf(it, server.port), {
     inHandMax: 256,
-    ackWaitMs: SPANS.ackWaitMs,
+    ackWaitMs: TIMING.ackWaitMs,
   })
   for (let taken = 0; taken < 256; ) {
     for await (const _ of await dead.fetch({ max_messages: 256 - taken, expires: 1_000 })) taken++
@@ -340,7 +340,7 @@ test('regression: a process that stands still past the ack wait applies nothing 
     await delay(20)
     if (hasStalled || it.recorded.length < 90) return
     hasStalled = true
-    setTimeout(() => standStill(SPANS.ackWaitMs + 300))
+    setTimeout(() => standStill(TIMING.ackWaitMs + 300))
     for (let moment = 1; moment < 20; moment++) setTimeout(() => standStill(30), moment * 5)
   })
   const ids = Array.from({ length: 40 }, () => randomUUID())
@@ -365,7 +365,7 @@ test('regression: 5,000 messages at once are all taken, without one interruption
   const ids = Array.from({ length: 500 }, () => randomUUID())
   const source = it.source({
     // Where the machine is slow, nothing comes a second time for that.
-    spans: { ...SPANS, ackWaitMs: 60_000 },
+    timing: { ...TIMING, ackWaitMs: 60_000 },
     log: { info() {}, warn: (fields, message) => void warnings.push({ ...fields, message }) },
   })
   const published = Array.from({ length: 5_000 }, (_, n) =>
@@ -552,7 +552,7 @@ test('regression: while it waits for leftovers, what is in hand keeps its limit 
   }
   const dead = await openConsumer(nats, settingsOf(it, server.port), {
     inHandMax: 256,
-    ackWaitMs: SPANS.ackWaitMs,
+    ackWaitMs: TIMING.ackWaitMs,
   })
   assert.equal((await dead.next({ expires: 1_000 }))?.seq, 1)
   const source = it.source({ inHandBytesMax: 10_000 })
@@ -575,7 +575,7 @@ test('a source that stops hands back what it has not begun: the next finds it at
   const it = await stage(() => new Promise<void>((resolve) => held.push(resolve)))
   const id = randomUUID()
   for (const reference of ['a', 'b', 'c']) await it.publish(id, reference)
-  const source = it.source({ spans: { ...SPANS, ackWaitMs: 600_000 } })
+  const source = it.source({ timing: { ...TIMING, ackWaitMs: 600_000 } })
   await until('the first is under way', () => held.length === 1)
   // What is still on its way to a source that stops comes again only when the broker has waited for its answer.
   const manager = await jetstreamManager(nats)
@@ -587,7 +587,7 @@ test('a source that stops hands back what it has not begun: the next finds it at
   await stopped
   assert.deepEqual(it.recorded, ['a'])
   const next = it.source({
-    spans: { ...SPANS, ackWaitMs: 600_000 },
+    timing: { ...TIMING, ackWaitMs: 600_000 },
     gatherer: {
       async submit({ write }) {
         it.recorded.push(write.reference)
@@ -662,7 +662,7 @@ test('a source whose broker was never there stops at once', { skip: false }, asy
     gatherer: { submit: () => Promise.reject(new Error('nothing comes')) },
     takeLease: async () => RIGHT,
     log: { info() {}, warn() {} },
-    spans: SPANS,
+    timing: TIMING,
   })
   source.start()
   await delay(100)

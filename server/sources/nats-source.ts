@@ -18,9 +18,9 @@ import { ServiceError } from '../core/plain/errors.ts'
 import { ConsumerSession } from './consumer-session.ts'
 import { IN_HAND_MAX } from './in-hand.ts'
 import { connectToNats, openConsumer } from './nats-connection.ts'
-import type { NatsSourceOptions, NatsSpans } from './nats-source-options.ts'
+import type { NatsSourceOptions, NatsTiming } from './nats-source-options.ts'
 
-const SPANS: NatsSpans = {
+const TIMING: NatsTiming = {
   // What a frozen process had in hand is back when its lease has gone to another.
   ackWaitMs: 20_000,
   workingEveryMs: 5_000,
@@ -34,7 +34,7 @@ const CLOSE_MS_MAX = 2_000
 
 export class NatsSource {
   readonly #options: NatsSourceOptions
-  readonly #spans: NatsSpans
+  readonly #timing: NatsTiming
   #connection: NatsConnection | null = null
   #session: ConsumerSession | null = null
   #running: Promise<void> | null = null
@@ -45,7 +45,7 @@ export class NatsSource {
 
   constructor(options: NatsSourceOptions) {
     this.#options = options
-    this.#spans = { ...SPANS, ...options.spans }
+    this.#timing = { ...TIMING, ...options.timing }
   }
 
   /** Whether this process is the one that consumes. */
@@ -72,11 +72,11 @@ export class NatsSource {
       try {
         // Without taking the lease, because another process may reach the broker.
         const hasServed = !this.#isCutOff && (await this.#serve())
-        if (!hasServed) await this.#rest(this.#spans.leaseEveryMs)
+        if (!hasServed) await this.#rest(this.#timing.leaseEveryMs)
       } catch (error) {
         if (this.#isStopped) return
         this.#options.log.warn({ error: describe(error) }, 'nats.interrupted')
-        const { restMs, restMsMax } = this.#spans
+        const { restMs, restMsMax } = this.#timing
         await this.#rest(Math.min(restMs * 2 ** Math.min(this.#failures++, 10), restMsMax))
       }
     }
@@ -97,9 +97,9 @@ export class NatsSource {
       if (this.#connection === null) return true
       const consumer = await openConsumer(this.#connection, settings, {
         inHandMax: IN_HAND_MAX,
-        ackWaitMs: this.#spans.ackWaitMs,
+        ackWaitMs: this.#timing.ackWaitMs,
       })
-      session = new ConsumerSession(this.#options, this.#spans, lease, this.#connection, consumer)
+      session = new ConsumerSession(this.#options, this.#timing, lease, this.#connection, consumer)
       this.#session = session
       if (isLost || this.#isStopped) return true
       log.info({ stream: settings.stream, durable: settings.durable }, 'nats.consuming')

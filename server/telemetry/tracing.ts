@@ -176,8 +176,8 @@ function passOn(request: CallbackRequest, of: SpanContext): CallbackRequest {
 }
 
 function distinct(contexts: readonly (SpanContext | undefined)[]): readonly SpanContext[] {
-  const known = contexts.filter((one) => one !== undefined)
-  return [...new Map(known.map((one) => [one.spanId, one])).values()]
+  const given = contexts.filter((one) => one !== undefined)
+  return [...new Map(given.map((one) => [one.spanId, one])).values()]
 }
 
 function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {

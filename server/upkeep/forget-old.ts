@@ -5,7 +5,7 @@ import { DAY_MS } from '../core/delivery/backoff.ts'
 import type { Deps } from '../operations/shared/deps.ts'
 import {
   forgetOldPayments,
-  type OldPlace,
+  type OldPosition,
   readClientKeys,
 } from '../store/removal/payment-retention.ts'
 import { type DocumentPosition, deleteUnusedDocuments } from '../store/removal/retention.ts'
@@ -25,7 +25,7 @@ export async function forgetPayments(deps: ForgetDeps, atOnce = AT_ONCE): Promis
   const endsAtMs = deps.clock.monotonicMs() + ROUND_MS_MAX
   let total = 0
   for (const clientKey of await readClientKeys(deps.pool)) {
-    let after: OldPlace | null = null
+    let after: OldPosition | null = null
     do {
       if (deps.clock.monotonicMs() > endsAtMs) return total
       const step = await forgetOldPayments(deps.pool, clientKey, before, after, atOnce)

@@ -10,7 +10,7 @@
 // | forms, HTTP Basic and their mixtures at /auth/token | `server/http/requests/token-form.test.ts` |
 // | slow bodies at the route and at the cell | here, `server/route/slow-bodies.test.ts` |
 // | long polls | here |
-// | costly bodies, queries and headers | `server/http/stretches.slow.test.ts` |
+// | costly bodies, queries and headers | `server/http/loop-holds.slow.test.ts` |
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

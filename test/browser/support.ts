@@ -27,7 +27,7 @@ export const CUT_OFF_STREAM = /ERR_INCOMPLETE_CHUNKED_ENCODING .*\/stream/
 
 /** The second attempt is hours away, however slow the browser is: what arrives before was asked for by a click. */
 export const HOURS_APART: PaybellOptions = {
-  spans: { retry: { ...retryPolicy(), baseMs: 2 * 3_600_000 } },
+  timing: { retry: { ...retryPolicy(), baseMs: 2 * 3_600_000 } },
 }
 
 const WIDE = { width: 1280, height: 860 }

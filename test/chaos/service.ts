@@ -1,11 +1,11 @@
-// One service process of a chaos run: the composition of server/app.ts with compressed spans. It tells
+// One service process of a chaos run: the composition of server/app.ts with compressed timing. It tells
 // its parent where it listens and when its loop was held up, and ends with SIGTERM like `paybell serve`.
 
 import { pino } from 'pino'
 import { untilSignal } from '../../cli/basics/run.ts'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config/config.ts'
-import { type Suite, spansOf } from './settings.ts'
+import { type Suite, timingOf } from './settings.ts'
 
 export interface ServiceOrder {
   suite: Suite
@@ -41,7 +41,7 @@ const app = createApp({
   masterKeys: [Buffer.from(order.masterKey, 'base64')],
   operatorKey: order.operatorKey,
   leasePolicy: order.suite.leases,
-  spans: spansOf(order.suite),
+  timing: timingOf(order.suite),
 })
 
 process.on('message', ({ ms }: ToService) => {

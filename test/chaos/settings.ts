@@ -1,6 +1,6 @@
-// What the suites run: the same code as in operation, with its spans compressed (reliability §6).
+// What the suites run: the same code as in operation, with its timing compressed (reliability §6).
 
-import type { Spans } from '../../server/app.ts'
+import type { Timing } from '../../server/app.ts'
 import type { LeasePolicy } from '../../server/core/delivery/lease.ts'
 import { DUE_READER_LIMITS } from '../../server/delivery/owing/due-reader.ts'
 import type { Limits } from '../simulator/records.ts'
@@ -132,7 +132,7 @@ export function disableAfterMs(suite: Suite): number {
   return suite.runMs + 2_000
 }
 
-export function spansOf(suite: Suite): Spans {
+export function timingOf(suite: Suite): Timing {
   return {
     retry: {
       baseMs: RETRY_BASE_MS,

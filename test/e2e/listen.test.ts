@@ -173,7 +173,7 @@ describe('paybell listen', { concurrency: true }, () => {
   test('r sends the last one again: at once while it is pending, as a replay when it has ended', async (t) => {
     // As after days of failures: what arrives again was hurried by the key.
     const sixHours = { baseMs: 21_600_000, capMs: 43_200_000, jitter: 0 }
-    const paybell = await startPaybell(t, { spans: { retry: { ...retryPolicy(), ...sixHours } } })
+    const paybell = await startPaybell(t, { timing: { retry: { ...retryPolicy(), ...sixHours } } })
     const { caller } = paybell
     const receiver = await startReceiver(t)
     receiver.answer = 401

@@ -22,7 +22,7 @@ before(async () => {
   paybell = await startPaybell(owner, {
     env: { PAYBELL_REQUESTS_PER_SECOND: '10000' },
     // A wait is over when the test says so, however busy the machine is.
-    spans: { statementTimeoutMs: 60_000 },
+    timing: { statementTimeoutMs: 60_000 },
   })
 })
 
@@ -188,7 +188,7 @@ test('regression: a company that comes for the payment that waits for its file g
 })
 
 test('a payment that stays locked is answered 503 with Retry-After when its time is over, alone', async (t) => {
-  const short = await startPaybell(t, { spans: { statementTimeoutMs: 1_000 } })
+  const short = await startPaybell(t, { timing: { statementTimeoutMs: 1_000 } })
   const ids = Array.from({ length: 6 }, () => randomUUID())
   const open = await inOpenTransaction(async (client) => {
     for (const id of ids) await byAdvisoryLock(id)(client)

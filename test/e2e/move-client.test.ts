@@ -13,8 +13,8 @@ import {
   type ClusterNode,
   distributeCell,
   moveCell,
+  readNodeOfCell,
   readNodes,
-  readPlace,
 } from '../../server/store/schema/cells.ts'
 import { type TestDatabase, testServerUrl } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
@@ -60,7 +60,7 @@ async function openOnNode(t: Owner, cell: number, node: number): Promise<TestDat
   await inTransaction(opened.pool, distributeCell)
   const nodes = (await readNodes(opened.pool)) ?? []
   const { host, port } = nodes[node % nodes.length] as ClusterNode
-  if ((await readPlace(opened.pool)) !== `${host}:${port}`)
+  if ((await readNodeOfCell(opened.pool)) !== `${host}:${port}`)
     await moveCell(opened.pool, { host, port })
   return opened
 }

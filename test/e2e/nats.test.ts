@@ -30,11 +30,11 @@ test('from a message to a callback, and on when the process that consumed has go
   // Whatever interrupts a session, a busy machine for example, what it left comes again within the test's time.
   // Terms that fail one after the other, each when the broker did not answer within 5 s, rest no longer than
   // that either.
-  const spans = {
+  const timing = {
     nats: { ackWaitMs: 4_000, workingEveryMs: 1_000, leaseEveryMs: 1_000, restMsMax: 1_000 },
   }
-  const one = await startPaybell(t, { env, spans })
-  const other = await startPaybell(t, { env, spans, beside: one })
+  const one = await startPaybell(t, { env, timing })
+  const other = await startPaybell(t, { env, timing, beside: one })
   await one.caller.register(receiver.url(), 'key')
   const id = randomUUID()
   const publish = (changes: object, accountId = one.accountId) =>

@@ -34,7 +34,7 @@ function assertNeverBackwards(receiver: Receiver): void {
 }
 
 /** Retries after 100, 200 and then 400 ms; an attempt has a second and a half. */
-const FAST: PaybellOptions['spans'] = {
+const FAST: PaybellOptions['timing'] = {
   retry: { ...retryPolicy(), baseMs: 100, capMs: 400, jitter: 0 },
   patienceMs: 300,
   attempt: { deadlineMs: 1_500, connectTimeoutMs: 1_500 },
@@ -118,7 +118,7 @@ describe('order', { concurrency: true }, () => {
     const receiver = await startReceiver(t)
     // The held attempt must not run out of time while the next updates are written, however busy the machine.
     const attempt = { deadlineMs: 15_000, connectTimeoutMs: 5_000 }
-    const paybell = await startPaybell(t, { spans: { ...FAST, attempt } })
+    const paybell = await startPaybell(t, { timing: { ...FAST, attempt } })
     const held: ServerResponse[] = []
     receiver.answer = ({ headers }, response) => {
       if (headers['x-paybell-sequence'] !== '1') return 500
@@ -192,7 +192,7 @@ describe('order', { concurrency: true }, () => {
   ] as const) {
     test(`regression: an update goes ahead, is processed, and its 200 ${how}: no older one follows it`, async (t) => {
       const receiver = await startReceiver(t)
-      const paybell = await startPaybell(t, { spans: FAST })
+      const paybell = await startPaybell(t, { timing: FAST })
       let isHeard = false
       receiver.answer = ({ headers }, response) => {
         if (headers['x-paybell-sequence'] === '1' && !isHeard) return 500

@@ -218,7 +218,7 @@ async function jobs(recorder: Recorder, sample: Sample): Promise<void> {
   const [item] = toCancel
   if (item === undefined) throw new Error('the world owes nothing')
   await recorder.record('', () =>
-    settleItems(pool, NEW, [{ ...item, finishedAt: '', place: 0 }], 0),
+    settleItems(pool, NEW, [{ ...item, finishedAt: '', position: 0 }], 0),
   )
   await recorder.record('', () => noteFailure(pool, NEW, 3, now))
   await recorder.record('', () => finishJob(pool, NEW, now))

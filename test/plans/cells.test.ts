@@ -17,7 +17,7 @@ import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { createPool, type Db, inTransaction } from '../../server/store/connection/db.ts'
 import { readFeed } from '../../server/store/history/feed.ts'
 import { saveEventsAndFanOut } from '../../server/store/payments/accept.ts'
-import { distributeCell, readPlace } from '../../server/store/schema/cells.ts'
+import { distributeCell, readNodeOfCell } from '../../server/store/schema/cells.ts'
 import { MIGRATIONS_DIR, migrate } from '../../server/store/schema/migrate.ts'
 import { ensurePartitions } from '../../server/store/schema/partitions.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -124,7 +124,7 @@ test('in a schema that is distributed every call of the store works, and the fee
   await fillWorld(filling)
   filling.release()
   assert.equal(await inTransaction(pool, distributeCell), true)
-  assert.match((await readPlace(pool)) ?? '', /:\d+$/)
+  assert.match((await readNodeOfCell(pool)) ?? '', /:\d+$/)
   await raceWriters(pool)
   const recorder = new Recorder(pool)
   const sample = await pickSample(pool)

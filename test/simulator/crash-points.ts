@@ -1,10 +1,10 @@
 // Every crash point: one delivery's life is cut at each event that reaches its process, and then at
 // each pair of events with two processes. Whatever was cut, the delivery must end as it should.
 
+import { SECOND } from './durations.ts'
 import type { Plan } from './plan.ts'
 import { drawPlan } from './plan.ts'
 import { simulate, type Verdict } from './simulate.ts'
-import { SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 /** A calm world with one endpoint and two updates of one payment; the first one fails once. */

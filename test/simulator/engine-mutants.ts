@@ -124,8 +124,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/lanes/lane-pace.ts',
-        'this.circuit = afterRetryAsked(this.circuit, nowMs)',
-        'void afterRetryAsked',
+        'this.circuit = afterRetry(this.circuit, nowMs)',
+        'void afterRetry',
       ),
     ],
   },
@@ -291,8 +291,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'core/delivery/backoff.ts',
-        'return Math.min(Math.max(askedMs / policy.timeScale, delayMs), 2 * delayMs)',
-        'return Math.max(askedMs / policy.timeScale, delayMs)',
+        'return Math.min(Math.max(wantedMs / policy.timeScale, delayMs), 2 * delayMs)',
+        'return Math.max(wantedMs / policy.timeScale, delayMs)',
       ),
     ],
   },

@@ -1,11 +1,11 @@
 // Faults as they strike processes, and the record of them.
 
 import type { Counters } from './counters.ts'
+import { SECOND } from './durations.ts'
 import type { SimulatedNode } from './node.ts'
 import type { FaultPlan, Plan } from './plan.ts'
 import { type FaultAct, isInFlight, type ReceivedRequest } from './records.ts'
 import type { Scheduler } from './scheduler.ts'
-import { SECOND } from './spans.ts'
 
 const ASLEEP = 'machine asleep beyond its lease'
 const FROZEN_AT_SEND = 'process frozen as it sends, beyond its lease'

@@ -2,8 +2,8 @@
 // clock is wrong, while a receiver fails: all that is owed is then past its 7 days, and so is the endpoint.
 
 import { calmPlan } from './crash-points.ts'
+import { DAY, SECOND } from './durations.ts'
 import type { Plan } from './plan.ts'
-import { DAY, SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 export function jumpedPlan(subject: Subject): Plan {

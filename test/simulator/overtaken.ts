@@ -3,9 +3,9 @@
 // the same with its process killed at each point, where every update is asked for and where only the latest is.
 
 import { calmPlan } from './crash-points.ts'
+import { HOUR, MINUTE, SECOND } from './durations.ts'
 import type { Plan } from './plan.ts'
 import type { Mood } from './receivers.ts'
-import { HOUR, MINUTE, SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 export function overtakenPlan(subject: Subject, mood: Mood, strandMax: number): Plan {

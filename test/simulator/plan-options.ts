@@ -2,9 +2,9 @@
 
 import type { EngineOptions } from '../../server/delivery/engine.ts'
 import type { Dice } from './dice.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './durations.ts'
 import type { StoreWeather } from './node-store.ts'
 import type { Limits } from './records.ts'
-import { DAY, HOUR, MINUTE, SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 /** Leases, polls and looks of a week's world are this many times slower. */
@@ -18,7 +18,7 @@ export function drawOptions(
   isWeek: boolean,
 ): Omit<EngineOptions, 'onDatabaseTime'> {
   const slower = isWeek ? WEEK_SLOWER : 1
-  const { attemptMsMax, recordingMsMax, ...spans } = subject.LEASE_POLICY
+  const { attemptMsMax, recordingMsMax, ...durations } = subject.LEASE_POLICY
   const reader = subject.DUE_READER_LIMITS
   const changes = subject.CHANGE_WATCH_LIMITS
   // Not in the worlds of a week, where polls are far apart: two strands that share one slot alternate
@@ -54,9 +54,9 @@ export function drawOptions(
     leases: {
       attemptMsMax,
       recordingMsMax,
-      leaseMs: spans.leaseMs * slower,
-      renewEveryMs: spans.renewEveryMs * slower,
-      processGoneAfterMs: spans.processGoneAfterMs * slower,
+      leaseMs: durations.leaseMs * slower,
+      renewEveryMs: durations.renewEveryMs * slower,
+      processGoneAfterMs: durations.processGoneAfterMs * slower,
     },
     lanes,
     payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },

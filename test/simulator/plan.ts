@@ -1,16 +1,16 @@
 // What a seed stands for: the size of its world, the moods of its receivers, what callers do, which
-// faults strike when. Most worlds live for a minute or two with the service's own spans; some live for
+// faults strike when. Most worlds live for a minute or two with the service's own durations; some live for
 // weeks, with polling and leases as many times slower as the world is longer.
 
 import type { DeliverMode, EventChoice } from '../../server/core/delivery/endpoint-settings.ts'
 import type { EngineOptions } from '../../server/delivery/engine.ts'
 import { Dice } from './dice.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './durations.ts'
 import { FAIR_WEATHER, type StoreWeather } from './node-store.ts'
 import { type AcceptingPlan, drawAccepting, type WritePlan } from './plan-accepting.ts'
 import { drawOptions, toLimits, WEEK_SLOWER } from './plan-options.ts'
 import { MOODS, type Mood, type Spell } from './receivers.ts'
 import type { Limits } from './records.ts'
-import { DAY, HOUR, MINUTE, SECOND } from './spans.ts'
 import type { Subject } from './subject.ts'
 
 export interface EndpointPlan {

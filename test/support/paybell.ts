@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
-import { createApp, type PaybellApp, type Spans } from '../../server/app.ts'
+import { createApp, type PaybellApp, type Timing } from '../../server/app.ts'
 import { loadConfig } from '../../server/config/config.ts'
 import type { LeasePolicy } from '../../server/core/delivery/lease.ts'
 import { onboardClient } from '../../server/operations/clients/onboard-client.ts'
@@ -24,8 +24,8 @@ export interface PaybellOptions {
   /** Settings, as environment variables. */
   env?: Readonly<Record<string, string>>
   leasePolicy?: LeasePolicy
-  /** Spans that settings do not reach, to be compressed. */
-  spans?: Partial<Spans>
+  /** Timing that settings do not reach, to be compressed. */
+  timing?: Partial<Timing>
   /** Instead of a clone on the tests' own server. */
   database?: TestDatabase
   /** That of another cell. */
@@ -71,7 +71,7 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     sandbox: sandboxRoutes(new DemoReceivers()),
     ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
     // A machine that is busy with other tests takes its time for what ends in a moment elsewhere.
-    spans: { stopMsMax: 120_000, statementTimeoutMs: 60_000, ...options.spans },
+    timing: { stopMsMax: 120_000, statementTimeoutMs: 60_000, ...options.timing },
   })
   let stopped: Promise<void> | undefined
   const stop = () => {

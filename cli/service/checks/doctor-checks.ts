@@ -20,7 +20,7 @@ import { VERSION } from '../../../server/version.ts'
 import type { Check } from '../../basics/doctor-check.ts'
 import { readSandboxFile } from '../../basics/sandbox-file.ts'
 import { isSameOrigin } from '../../basics/target.ts'
-import { formatCount, formatSpan, plural } from '../../basics/terminal.ts'
+import { formatCount, formatDuration, plural } from '../../basics/terminal.ts'
 import { reasonOf } from '../reason.ts'
 import { checkEgress } from './egress-checks.ts'
 import { checkEndpoints } from './endpoint-checks.ts'
@@ -90,8 +90,8 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
     operatorKey ?? null,
     input.assertSafe,
   )
-  const known = url === null ? found.urls : endpointUrls
-  if (config) yield* checkEgress(config, input.egress, known)
+  const triedUrls = url === null ? found.urls : endpointUrls
+  if (config) yield* checkEgress(config, input.egress, triedUrls)
   yield service
   yield* found.checks
 }
@@ -156,7 +156,7 @@ async function inspect(url: string): Promise<{ facts: DatabaseFacts } | { check:
 
 function* checkDatabase(facts: DatabaseFacts): Generator<Check> {
   const isNew = facts.versionNumber >= VERSION_MIN
-  const answers = `answers in ${formatSpan(facts.roundTripMs)}`
+  const answers = `answers in ${formatDuration(facts.roundTripMs)}`
   yield {
     name: 'database',
     status: !isNew ? 'failed' : facts.roundTripMs > ROUND_TRIP_MS_MAX ? 'warning' : 'ok',
@@ -176,7 +176,7 @@ function* checkDatabase(facts: DatabaseFacts): Generator<Check> {
         remedy: 'Turn it on, or a power cut loses payments that were acknowledged.',
       }
   const skew = Math.abs(facts.clockSkewMs)
-  const off = `this machine and the database differ by ${formatSpan(skew)}`
+  const off = `this machine and the database differ by ${formatDuration(skew)}`
   yield skew <= CLOCK_SKEW_MS_MAX
     ? { name: 'clock', status: 'ok', detail: off }
     : {

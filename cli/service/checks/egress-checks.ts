@@ -11,11 +11,12 @@ const HOSTS_MAX = 10
 export async function* checkEgress(
   config: Config,
   given: readonly string[],
-  known: readonly string[] | null,
+  endpointUrls: readonly string[] | null,
 ): AsyncGenerator<Check> {
-  const urls = [...given, ...oneForEachHost(known ?? [])]
+  const urls = [...given, ...oneForEachHost(endpointUrls ?? [])]
   if (urls.length === 0) {
-    const why = known === null ? 'the endpoints are not known here' : 'there is no endpoint to try'
+    const why =
+      endpointUrls === null ? 'the endpoints are not known here' : 'there is no endpoint to try'
     yield { name: 'egress', status: 'skipped', detail: `${why}; name one with --egress URL` }
     return
   }

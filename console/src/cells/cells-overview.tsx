@@ -8,7 +8,7 @@ import { Badge } from '../ui/basics/badge.tsx'
 import { Button } from '../ui/basics/button.tsx'
 import { PageHead, Panel } from '../ui/basics/page.tsx'
 import { type Column, Table } from '../ui/lists/table.tsx'
-import { toSpanText } from '../ui/times/time.tsx'
+import { toDurationText } from '../ui/times/time.tsx'
 import { useCells } from './use-cells.ts'
 
 const EVERY_MS = 5_000
@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     head: 'Oldest due',
     isNumber: true,
-    cell: ({ stats }) => (stats ? toSpanText(stats.oldestDueAgeSeconds * 1_000) : '–'),
+    cell: ({ stats }) => (stats ? toDurationText(stats.oldestDueAgeSeconds * 1_000) : '–'),
   },
   { head: 'Scheduled', isNumber: true, cell: ({ stats }) => figure(stats?.pending.scheduled) },
   {

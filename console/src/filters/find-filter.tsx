@@ -23,12 +23,12 @@ export function FindFilter({
   onChange(id: string): void
 }) {
   const [text, setText] = useState<string | null>(null)
-  const [asked, setAsked] = useState<string | null>(null)
+  const [searched, setSearched] = useState<string | null>(null)
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(text), text === null ? 0 : PAUSE_MS)
+    const timer = setTimeout(() => setSearched(text), text === null ? 0 : PAUSE_MS)
     return () => clearTimeout(timer)
   }, [text])
-  const { options, isAnswered } = useOptions(of, asked)
+  const { options, isAnswered } = useOptions(of, searched)
   return (
     <Combobox
       {...WORDS[of]}
@@ -36,7 +36,7 @@ export function FindFilter({
       name={useNameOf(of, value)}
       text={text}
       options={options}
-      isAnswered={isAnswered && asked === text}
+      isAnswered={isAnswered && searched === text}
       onType={setText}
       onChoose={onChange}
     />

@@ -22,12 +22,12 @@ export function useOptions(
   text: string | null,
 ): { options: readonly Option[]; isAnswered: boolean } {
   // Accounts have no list of their own: without a word there is nothing to look for.
-  const isAsked = text !== null && (source !== 'account' || text.trim() !== '')
+  const isWanted = text !== null && (source !== 'account' || text.trim() !== '')
   const { data, isPlaceholderData } = useRead<unknown>(LISTS[source](text?.trim() ?? ''), {
-    isEnabled: isAsked,
+    isEnabled: isWanted,
     keepsLast: true,
   })
-  if (!isAsked || data === undefined) return { options: [], isAnswered: false }
+  if (!isWanted || data === undefined) return { options: [], isAnswered: false }
   return { options: toOptions(source, data), isAnswered: !isPlaceholderData }
 }
 

@@ -10,7 +10,7 @@ import { State } from '../ui/basics/badge.tsx'
 import { Problem } from '../ui/basics/messages.tsx'
 import { Dialog } from '../ui/forms/dialog.tsx'
 import { Field } from '../ui/forms/field.tsx'
-import { placeOf } from './places.ts'
+import { pathOfHit } from './hit-path.ts'
 
 /** As the API takes it. */
 const CHARACTERS_MAX = 256
@@ -21,25 +21,25 @@ export function FindDialog({ onClose }: { onClose(): void }) {
   const { kind } = useSession()
   const id = useId()
   const [text, setText] = useState('')
-  const [asked, setAsked] = useState('')
+  const [searched, setSearched] = useState('')
   const [chosen, setChosen] = useState(0)
   const [isGoing, setGoing] = useState(false)
   const typed = text.trim()
   const path = kind === 'operator' ? '/operator/v1/search' : '/v1/search'
-  const found = useRead<{ items: readonly SearchHit[] }>(path + toQuery({ q: asked }), {
-    isEnabled: asked !== '',
+  const found = useRead<{ items: readonly SearchHit[] }>(path + toQuery({ q: searched }), {
+    isEnabled: searched !== '',
   })
-  const isAnswered = asked === typed && found.data !== undefined
+  const isAnswered = searched === typed && found.data !== undefined
   const hits = isAnswered ? found.data.items : []
 
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed), PAUSE_MS)
+    const timer = setTimeout(() => setSearched(typed), PAUSE_MS)
     return () => clearTimeout(timer)
   }, [typed])
 
   const go = (hit: SearchHit) => {
     onClose()
-    navigate(placeOf(hit))
+    navigate(pathOfHit(hit))
     window.scrollTo(0, 0)
   }
 
@@ -60,7 +60,7 @@ export function FindDialog({ onClose }: { onClose(): void }) {
       const hit = hits[chosen]
       if (hit) go(hit)
       else {
-        setAsked(typed)
+        setSearched(typed)
         setGoing(true)
       }
     }

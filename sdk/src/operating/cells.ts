@@ -35,7 +35,7 @@ interface Entry {
   issuedAt: string
 }
 
-interface Known {
+interface Directory {
   callers: ReadonlyMap<number, OperatorCallers>
   /** For each cell, where accounts have gone that have left it. */
   left: ReadonlyMap<number, ReadonlyMap<string, number>>
@@ -47,7 +47,7 @@ const ENTRY_TYPE = 'paybell-cell+jws'
 const AGAIN_AFTER_MS = 1_000
 const ENTRY_AGE_MS_MAX = 24 * 3_600_000
 const CELL_DIGITS = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]([0-3][0-9a-f]{2})-/
-const NOTHING: Known = { callers: new Map(), left: new Map(), stampedSinceMs: 0 }
+const NOTHING: Directory = { callers: new Map(), left: new Map(), stampedSinceMs: 0 }
 
 /** The cell that was asked does not have the account, or no more. */
 export function isElsewhere(code: string | undefined): boolean {
@@ -73,14 +73,14 @@ export function createCellCallers(
     operatorKey: directory.operatorKey ?? options.operatorKey,
   }).caller
   const maxAgeMs = (directory.maxAgeSeconds ?? 60) * 1_000
-  let known = NOTHING
+  let learnt = NOTHING
   let askedAtMs = Number.NEGATIVE_INFINITY
   let underWay: Promise<void> | null = null
 
   async function ask(): Promise<void> {
     askedAtMs = Date.now()
     try {
-      known = await readDirectory(reader, options)
+      learnt = await readDirectory(reader, options)
     } catch {
       // What was known is as good as it was, and where nothing was, `baseUrl` knows.
     } finally {
@@ -95,14 +95,14 @@ export function createCellCallers(
   return {
     async of(accountId) {
       await refreshAfter(maxAgeMs)
-      const cell = cellOfAccount(known, accountId.toLowerCase())
-      return (cell === null ? undefined : known.callers.get(cell)) ?? own
+      const cell = cellOfAccount(learnt, accountId.toLowerCase())
+      return (cell === null ? undefined : learnt.callers.get(cell)) ?? own
     },
     refresh: () => refreshAfter(AGAIN_AFTER_MS),
   }
 }
 
-async function readDirectory(reader: Caller, options: ProducerOptions): Promise<Known> {
+async function readDirectory(reader: Caller, options: ProducerOptions): Promise<Directory> {
   const { items } = await reader.get<{ items: CellItem[] }>('/operator/v1/cells')
   const keys = await reader.get<KeySet>('/.well-known/webhook-keys.json')
   const read = await Promise.all(items.map((item) => readEntry(item, keys)))
@@ -143,10 +143,10 @@ function callersAt(address: string, options: ProducerOptions): OperatorCallers |
  * From the cell that made the account on, as long as one says that it has left: none gets what no other has sent to it.
  * Null where that is not known, or leads back.
  */
-function cellOfAccount(known: Known, id: string): number | null {
-  let cell = homeOfAccount(known, id)
-  for (let hops = 0; cell !== null && hops <= known.left.size; hops++) {
-    const next: number | undefined = known.left.get(cell)?.get(id)
+function cellOfAccount(directory: Directory, id: string): number | null {
+  let cell = homeOfAccount(directory, id)
+  for (let hops = 0; cell !== null && hops <= directory.left.size; hops++) {
+    const next: number | undefined = directory.left.get(cell)?.get(id)
     if (next === undefined) return cell
     cell = next
   }
@@ -154,7 +154,7 @@ function cellOfAccount(known: Known, id: string): number | null {
 }
 
 /** Ids tell their cell, since cells do; those of before are the first cell's. */
-function homeOfAccount({ stampedSinceMs }: Known, id: string): number | null {
+function homeOfAccount({ stampedSinceMs }: Directory, id: string): number | null {
   const digits = CELL_DIGITS.exec(id)?.[1]
   if (digits === undefined) return null
   const madeAtMs = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -8,7 +8,7 @@ import type { WrittenPayment } from '../wire/operator-types.ts'
 import { type CellCallers, createCellCallers, isElsewhere, type ProducerOptions } from './cells.ts'
 import { createOperatorCallers, type OperatorCallers } from './operator-caller.ts'
 import { type Destinations, type PaymentInput, type PutAllOptions, putAll } from './put-all.ts'
-import type { PutResult } from './send-round.ts'
+import type { PutResult } from './send-lines.ts'
 
 export interface Producer {
   /** Writes one payment. When it returns, the change, its event and all its deliveries are on disk. */

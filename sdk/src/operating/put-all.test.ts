@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { PaybellError } from '../plain/errors.ts'
 import { createProducer } from './producer.ts'
 import type { PaymentInput } from './put-all.ts'
-import type { PutResult } from './send-round.ts'
+import type { PutResult } from './send-lines.ts'
 
 /** What happens to a request: it or its answer is lost, it or half of its lines is refused, or nothing. */
 type Fate = 'lost' | 'answer-lost' | 'cut' | 'busy' | 'half' | 'fine'
@@ -268,7 +268,7 @@ test('what is known is reported before it throws: after the patience, or for wha
     })().catch((error) => error)
     return { seen, error }
   }
-  // The first round of the batch is known, the second is not.
+  // The first layer of the batch is known, the second is not.
   const refused = await run(failsAfter(1, () => problem(403, 'role-too-low')))
   assert.deepEqual(refused.seen, [0, 1])
   assert.ok(refused.error instanceof PaybellError)

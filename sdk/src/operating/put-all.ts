@@ -7,7 +7,7 @@ import { type Line, LineReader } from '../plain/line-reader.ts'
 import { toPaymentJson } from '../plain/payment-json.ts'
 import type { PaymentLine } from '../wire/operator-types.ts'
 import { isElsewhere } from './cells.ts'
-import { type PutResult, type SendPolicy, sendRound } from './send-round.ts'
+import { type PutResult, type SendPolicy, sendLines } from './send-lines.ts'
 
 /** A payment as it is now, whole. Without `accountId` it belongs to the producer's. */
 export type PaymentInput = Omit<PaymentLine, 'accountId'> & { accountId?: string | undefined }
@@ -62,8 +62,8 @@ export async function* putAll(
       const results = new Map<number, PutResult>()
       let failure: { error: unknown } | undefined
       try {
-        for (const round of toRounds(batch)) {
-          await sendEach(destinations, round, results, policy)
+        for (const layer of toLayers(batch)) {
+          await sendEach(destinations, layer, results, policy)
         }
       } catch (error) {
         failure = { error }
@@ -94,33 +94,33 @@ function toLine(payment: PaymentLine, index: number): Line {
 }
 
 /** The first line of each payment, then the second of those that have one, and so on. */
-function toRounds(lines: readonly Line[]): Line[][] {
-  const rounds: Line[][] = []
+function toLayers(lines: readonly Line[]): Line[][] {
+  const layers: Line[][] = []
   const counts = new Map<string, number>()
   for (const line of lines) {
-    const round = counts.get(line.paymentId) ?? 0
-    counts.set(line.paymentId, round + 1)
-    rounds[round] ??= []
-    rounds[round].push(line)
+    const layer = counts.get(line.paymentId) ?? 0
+    counts.set(line.paymentId, layer + 1)
+    layers[layer] ??= []
+    layers[layer].push(line)
   }
-  return rounds
+  return layers
 }
 
 /** Each line to its cell, all cells at once; what is elsewhere by now goes to the producer's own address. */
 async function sendEach(
   destinations: Destinations,
-  round: readonly Line[],
+  layer: readonly Line[],
   results: Map<number, PutResult>,
   policy: SendPolicy,
 ): Promise<void> {
   const groups = new Map<Caller, Line[]>()
-  for (const line of round) {
+  for (const line of layer) {
     const caller = await destinations.of(line.accountId)
     const group = groups.get(caller) ?? []
     groups.set(caller, group)
     group.push(line)
   }
-  const sent = [...groups].map(([caller, lines]) => sendRound(caller, lines, results, policy))
+  const sent = [...groups].map(([caller, lines]) => sendLines(caller, lines, results, policy))
   for (const one of await Promise.allSettled(sent)) {
     if (one.status === 'rejected') throw one.reason
   }
@@ -132,5 +132,5 @@ async function sendEach(
   if (moved.length === 0) return
   await destinations.refresh()
   for (const { index } of moved) results.delete(index)
-  await sendRound(destinations.own, moved, results, policy)
+  await sendLines(destinations.own, moved, results, policy)
 }

@@ -2,7 +2,7 @@
 // A slow source is not waited for: what has come goes, so that its results come soon.
 
 export interface Line {
-  /** Its place in the source, from 0. */
+  /** Its number in the source, from 0. */
   index: number
   paymentId: string
   accountId: string

@@ -19,10 +19,10 @@ const FATES = ['delivered', 'superseded', 'exhausted', 'cancelled', 'pending'] a
 export async function readStatement(
   jws: string,
   keys: KeySet,
-  asked: { endpointId: string; window: Window },
+  wanted: { endpointId: string; window: Window },
 ): Promise<SignedStatement> {
   const statement = await verifyStatement(jws, keys)
-  const fault = faultOf(statement, asked.endpointId, asked.window)
+  const fault = faultOf(statement, wanted.endpointId, wanted.window)
   if (fault === null) return statement
   throw new PaybellError(`The statement proves nothing. ${fault}`, { code: 'statement-invalid' })
 }

@@ -97,8 +97,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function handle(callback: Callback): Promise<Response> {
     const { payment } = callback
     const event = { id: callback.id, paymentId: payment.id, sequence: callback.sequence }
-    const isAsked = handleReplays && callback.isReplay
-    const claim = isAsked ? 'new' : await seen.claim(event)
+    const isWantedReplay = handleReplays && callback.isReplay
+    const claim = isWantedReplay ? 'new' : await seen.claim(event)
     // Not 200: the call that is handling it may still fail.
     if (claim === 'busy') return tryAgain('This event is being handled at the moment.')
     if (claim === 'stale' && 'hours' in seen) await seen.settle(event)
@@ -109,7 +109,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       await onPayment(payment, callback)
     } catch (error) {
       report(error, callback)
-      if (!isAsked) await seen.release(event)
+      if (!isWantedReplay) await seen.release(event)
       return answer(500, 'handler-failed', 'The handler of this receiver failed.')
     }
     try {

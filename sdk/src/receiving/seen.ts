@@ -52,8 +52,8 @@ export function createMemorySeen({ entriesMax = 10_000 } = {}): SeenStore & Rece
   const sequences = new Map<string, number>()
   return {
     claim({ id, paymentId, sequence }) {
-      const known = events.get(id)
-      if (known) return known === 'done' ? 'duplicate' : 'busy'
+      const state = events.get(id)
+      if (state) return state === 'done' ? 'duplicate' : 'busy'
       if (sequence !== undefined && sequence <= (sequences.get(paymentId) ?? 0)) return 'stale'
       put(events, id, 'busy', entriesMax)
       return 'new'

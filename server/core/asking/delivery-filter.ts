@@ -51,20 +51,20 @@ export interface WrittenDeliveryFilter {
 export const SEARCH_CHARACTERS_MAX = 256
 
 /** Where the filter was written, and by whom: a query has its members at the top, a body under `/filter`. */
-export interface FilterPlace {
+export interface FilterOrigin {
   code: Extract<ErrorCode, 'invalid-query' | 'invalid-fields'>
   pointer: string
   /** The operator, where nothing is said. */
   reader?: 'operator' | 'client'
 }
 
-const OPERATORS_QUERY: FilterPlace = { code: 'invalid-query', pointer: '' }
-export const CLIENTS_QUERY: FilterPlace = { ...OPERATORS_QUERY, reader: 'client' }
+const OPERATORS_QUERY: FilterOrigin = { code: 'invalid-query', pointer: '' }
+export const CLIENTS_QUERY: FilterOrigin = { ...OPERATORS_QUERY, reader: 'client' }
 
 /** Members that are left out, or null, do not filter. */
 export function parseDeliveryFilter(
   written: WrittenDeliveryFilter,
-  at: FilterPlace = OPERATORS_QUERY,
+  at: FilterOrigin = OPERATORS_QUERY,
 ): DeliveryFilter {
   const faults: FieldError[] = []
   const refuse = (name: string, code: string, detail: string) => {
@@ -122,8 +122,12 @@ type Refuse = (name: string, code: string, detail: string) => null
 function parseStates(value: unknown, refuse: Refuse): readonly DeliveryState[] | null {
   if (value === null) return null
   const words = typeof value === 'string' ? value.split(',') : value
-  const known: readonly unknown[] = DELIVERY_STATES
-  if (!Array.isArray(words) || words.length === 0 || !words.every((word) => known.includes(word))) {
+  const states: readonly unknown[] = DELIVERY_STATES
+  if (
+    !Array.isArray(words) ||
+    words.length === 0 ||
+    !words.every((word) => states.includes(word))
+  ) {
     return refuse('state', 'not-in-list', `Must be one of ${DELIVERY_STATES.join(', ')}.`)
   }
   return DELIVERY_STATES.filter((state) => words.includes(state))
@@ -131,7 +135,7 @@ function parseStates(value: unknown, refuse: Refuse): readonly DeliveryState[] |
 
 function parseKind(value: unknown, refuse: Refuse): EventKind | null {
   if (value === null) return null
-  const kind = EVENT_KINDS.find((known) => known === value)
+  const kind = EVENT_KINDS.find((one) => one === value)
   return kind ?? refuse('event', 'not-in-list', `Must be one of ${EVENT_KINDS.join(', ')}.`)
 }
 

@@ -16,10 +16,10 @@ export interface Page<T> extends PageRequest {
 }
 
 /** Defaults for what was left out; a size over the limit is taken as the limit. */
-export function toPageRequest(asked: { page?: number; size?: number }): PageRequest {
+export function toPageRequest(query: { page?: number; size?: number }): PageRequest {
   return {
-    number: asked.page ?? 0,
-    size: Math.min(asked.size ?? PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
+    number: query.page ?? 0,
+    size: Math.min(query.size ?? PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
   }
 }
 

@@ -36,7 +36,7 @@ const WORDS_MAX = 20
 
 /** One word or several with commas, as the one who reads the list may name them. */
 export function outcomePattern(reader: OutcomeReader): string {
-  const word = `(${[...knownCodes(reader), 'answered', 'none', '[1-5]([0-9][0-9]|xx)'].join('|')})`
+  const word = `(${[...codesFor(reader), 'answered', 'none', '[1-5]([0-9][0-9]|xx)'].join('|')})`
   return `^${word}(,${word}){0,${WORDS_MAX - 1}}$`
 }
 
@@ -49,19 +49,19 @@ export function parseOutcomes(
   refuse: (detail: string) => null,
 ): OutcomeFilter | null {
   if (value === null) return null
-  const known = knownCodes(reader)
+  const codes = codesFor(reader)
   const words = typeof value === 'string' ? value.split(',') : value
-  const isKnown = (word: unknown) =>
+  const isAllowed = (word: unknown) =>
     typeof word === 'string' &&
-    (word === 'answered' || word === 'none' || STATUS.test(word) || known.includes(word))
+    (word === 'answered' || word === 'none' || STATUS.test(word) || codes.includes(word))
   if (
     !Array.isArray(words) ||
     words.length === 0 ||
     words.length > WORDS_MAX ||
-    !words.every(isKnown)
+    !words.every(isAllowed)
   ) {
     return refuse(
-      `Must be a status such as 503, a class such as 5xx, answered, none, or one of ${known.join(', ')}.`,
+      `Must be a status such as 503, a class such as 5xx, answered, none, or one of ${codes.join(', ')}.`,
     )
   }
   const filter = { codes: [] as string[], statuses: [] as { from: number; to: number }[] }
@@ -74,7 +74,7 @@ export function parseOutcomes(
   return { ...filter, isUntried: words.includes('none') }
 }
 
-function knownCodes(reader: OutcomeReader): readonly string[] {
+function codesFor(reader: OutcomeReader): readonly string[] {
   return reader === 'client' ? CLIENT_CODES : ['no-address', ...CODES]
 }
 

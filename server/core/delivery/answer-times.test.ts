@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { afterRound, isOutdated, NEVER_MEASURED, slowdownOf } from './answer-times.ts'
+import { afterFullWindow, isOutdated, NEVER_MEASURED, slowdownOf } from './answer-times.ts'
 
 const measured = (usualMs: number) => ({ usualMs, measuredAtMs: 0 })
 
@@ -30,13 +30,13 @@ test('a measure is outdated after a minute, and only where answers have slowed d
   assert.equal(isOutdated(measured(10), 'none', 1e9), false)
 })
 
-test('law: the quickest round becomes the usual, is never slow, and a longer one is never better', () => {
+test('law: the quickest average becomes the usual, is never slow, and a longer one is never better', () => {
   const ms = fc.integer({ min: 0, max: 5_000 })
   const order = ['none', 'slower', 'pressed']
   fc.assert(
-    fc.property(ms, fc.array(ms), ms, ms, (first, rounds, one, other) => {
-      const times = rounds.reduce(afterRound, measured(first))
-      assert.equal(times.usualMs, Math.min(first, ...rounds))
+    fc.property(ms, fc.array(ms), ms, ms, (first, averages, one, other) => {
+      const times = averages.reduce(afterFullWindow, measured(first))
+      assert.equal(times.usualMs, Math.min(first, ...averages))
       assert.equal(slowdownOf(times, times.usualMs), 'none')
       const rank = (averageMs: number) => order.indexOf(slowdownOf(times, averageMs))
       assert.ok(rank(Math.min(one, other)) <= rank(Math.max(one, other)))

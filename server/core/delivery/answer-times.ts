@@ -1,5 +1,5 @@
-// How long an endpoint's answers take while few are in flight, and whether they take longer now. Averages of a
-// round are compared: one slow answer says nothing. What is usual is measured with few in flight, and again where
+// How long an endpoint's answers take while few are in flight, and whether they take longer now. Averages of
+// many are compared: one slow answer says nothing. What is usual is measured with few in flight, and again where
 // answers have slowed down and the measure is old: the endpoint may have become slower for good.
 
 export interface AnswerTimes {
@@ -23,8 +23,8 @@ const SLOWER_TIMES = 2
 const SLOWER_MS = 5
 const PRESSED_MS = 10
 
-/** The average of a round with as many in flight as the window allows. */
-export function afterRound(times: AnswerTimes, averageMs: number): AnswerTimes {
+/** The average of answers with as many in flight as the window allows. */
+export function afterFullWindow(times: AnswerTimes, averageMs: number): AnswerTimes {
   return averageMs < times.usualMs ? { ...times, usualMs: averageMs } : times
 }
 

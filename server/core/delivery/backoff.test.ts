@@ -27,7 +27,7 @@ test('jitter stays within 20 % on either side', () => {
   )
 })
 
-test('a time scale divides every span and leaves the jitter', () => {
+test('a time scale divides every duration and leaves the jitter', () => {
   const fast = retryPolicy(1_000)
   assert.equal(fast.runMs, (7 * DAY_MS) / 1_000)
   assert.equal(fast.jitter, POLICY.jitter)

@@ -18,7 +18,7 @@ const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 export const DAY_MS = 24 * HOUR
 
-/** The interface's own schedule. The sandbox divides every span by its time scale. */
+/** The interface's own schedule. The sandbox divides every duration by its time scale. */
 export function retryPolicy(timeScale = 1): RetryPolicy {
   return {
     baseMs: (5 * SECOND) / timeScale,
@@ -63,11 +63,11 @@ export function retryAfterMs(
 ): number {
   if (header === undefined) return delayMs
   const text = header.trim()
-  const askedMs = /^\d{1,15}$/.test(text)
+  const wantedMs = /^\d{1,15}$/.test(text)
     ? Number(text) * SECOND
     : /^[A-Z][a-z]{2}, /.test(text)
       ? Date.parse(text) - nowMs
       : Number.NaN
-  if (!Number.isFinite(askedMs)) return delayMs
-  return Math.min(Math.max(askedMs / policy.timeScale, delayMs), 2 * delayMs)
+  if (!Number.isFinite(wantedMs)) return delayMs
+  return Math.min(Math.max(wantedMs / policy.timeScale, delayMs), 2 * delayMs)
 }

@@ -56,7 +56,7 @@ export function afterProbeStarted(circuit: Circuit): Circuit {
 }
 
 /** The endpoint is said to be mended: an attempt may probe it at once. A closed circuit has nothing to probe. */
-export function afterRetryAsked(circuit: Circuit, nowMs: number): Circuit {
+export function afterRetry(circuit: Circuit, nowMs: number): Circuit {
   return circuit.state === 'CLOSED' ? circuit : { ...circuit, state: 'HALF_OPEN', probeAtMs: nowMs }
 }
 

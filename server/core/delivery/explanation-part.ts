@@ -46,19 +46,19 @@ export function part(
   template: string,
   instants: Readonly<Record<string, number | null>> = {},
 ): ExplanationPart {
-  const known = Object.entries(instants).filter(
+  const set = Object.entries(instants).filter(
     (entry): entry is [string, number] => entry[1] !== null,
   )
-  return { code, template, instants: Object.fromEntries(known) }
+  return { code, template, instants: Object.fromEntries(set) }
 }
 
 /** The sentence in UTC, as of now. */
 export function toPartText({ template, instants }: ExplanationPart, nowMs: number): string {
   return template.replace(
     /\{(in )?(\w+)\}/g,
-    (_match, isSpan: string | undefined, name: string) => {
+    (_match, isDuration: string | undefined, name: string) => {
       const ms = instants[name] as number
-      return isSpan ? toDurationText(ms - nowMs) : `${toInstantText(ms, nowMs)} UTC`
+      return isDuration ? toDurationText(ms - nowMs) : `${toInstantText(ms, nowMs)} UTC`
     },
   )
 }

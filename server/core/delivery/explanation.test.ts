@@ -446,7 +446,7 @@ describe('explanations', () => {
     assert.match(explained('blocked-address'), /was blocked/)
   })
 
-  test('a faster clock has the same number of attempts and shorter spans', () => {
+  test('a faster clock has the same number of attempts and shorter waits', () => {
     const timeScale = 10_000
     const retry = retryPolicy(timeScale)
     assert.equal(attemptsInRun(retry), attemptsInRun(retryPolicy()))

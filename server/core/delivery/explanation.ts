@@ -310,10 +310,10 @@ function explainExhausted(
   const { deadlineAtMs, attempts, lastAttempt } = delivery
   const endedAt = deadlineAtMs ?? delivery.finishedAtMs
   const end = endedAt === null ? '' : ' {endedAt}'
-  const span = toDurationText(context.retry.runMs)
+  const run = toDurationText(context.retry.runMs)
   const last = `The last of ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   return [
-    part('gave-up', `Gave up: ${span} of retries ended${end} without a 200.`, { endedAt }),
+    part('gave-up', `Gave up: ${run} of retries ended${end} without a 200.`, { endedAt }),
     ...(lastAttempt === null || attempts === 0
       ? []
       : describeOutcome(last, lastAttempt, context.reader)),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AskedEndpoint, whyOwed } from './why-owed.ts'
+import { type ExplainedEndpoint, whyOwed } from './why-owed.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 2, 12)
 const EVENT = { kind: 'payment.paid', sequence: 3, createdAt: new Date(NOW_MS - 60_000) }
 
-function endpoint(changes: Partial<AskedEndpoint> = {}): AskedEndpoint {
+function endpoint(changes: Partial<ExplainedEndpoint> = {}): ExplainedEndpoint {
   return { events: null, status: 'ACTIVE', createdAt: new Date(NOW_MS - 3_600_000), ...changes }
 }
 

@@ -8,13 +8,13 @@ import { hears, type ListeningEndpoint } from './fan-out.ts'
 export const WHY_OWED_CODES = ['owed', 'not-heard', 'registered-later', 'no-delivery'] as const
 export type WhyOwedCode = (typeof WHY_OWED_CODES)[number]
 
-export interface AskedEndpoint {
+export interface ExplainedEndpoint {
   events: ListeningEndpoint['events']
   status: EndpointStatus
   createdAt: Date
 }
 
-export interface AskedEvent {
+export interface ExplainedEvent {
   kind: string
   sequence: number
   createdAt: Date
@@ -29,8 +29,8 @@ const STATES: Readonly<Record<DeliveryState, string>> = {
 }
 
 export function whyOwed(
-  endpoint: AskedEndpoint,
-  event: AskedEvent,
+  endpoint: ExplainedEndpoint,
+  event: ExplainedEvent,
   state: DeliveryState | null,
   nowMs: number,
 ): { code: WhyOwedCode; explanation: string } {

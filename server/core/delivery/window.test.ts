@@ -3,25 +3,25 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { afterSlowdown, narrow, rampUp, WINDOW_START, type Window, widen } from './window.ts'
 
-/** One round: every attempt that the window allows succeeds. */
-function round(window: Window, sizeMax = 1_000): Window {
+/** Every attempt that the window allows succeeds. */
+function fill(window: Window, sizeMax = 1_000): Window {
   let next = window
   for (let n = Math.floor(window.size); n > 0; n--) next = widen(next, sizeMax)
   return next
 }
 
-function rounds(window: Window, count: number): readonly number[] {
+function sizes(window: Window, count: number): readonly number[] {
   const sizes = [Math.floor(window.size)]
   for (let next = window; sizes.length <= count; ) {
-    next = round(next)
+    next = fill(next)
     sizes.push(Math.floor(next.size))
   }
   return sizes
 }
 
-test('it starts with two and doubles with each round of successes, up to the limit', () => {
-  assert.deepEqual(rounds(WINDOW_START, 5), [2, 4, 8, 16, 32, 64])
-  assert.equal(round({ ...WINDOW_START, size: 60 }, 64).size, 64)
+test('it starts with two and doubles with each full window of successes, up to the limit', () => {
+  assert.deepEqual(sizes(WINDOW_START, 5), [2, 4, 8, 16, 32, 64])
+  assert.equal(fill({ ...WINDOW_START, size: 60 }, 64).size, 64)
 })
 
 test('it halves when the endpoint fails, but at most once a second: many fail together', () => {
@@ -32,21 +32,21 @@ test('it halves when the endpoint fails, but at most once a second: many fail to
   assert.equal(narrow(once, 6_000).size, 16)
 })
 
-test('above what was safe before it grows by about one a round', () => {
+test('above what was safe before it grows by about one with each full window', () => {
   const halved = narrow({ ...WINDOW_START, size: 16 }, 0)
-  assert.deepEqual(rounds(halved, 3), [8, 8, 9, 10])
+  assert.deepEqual(sizes(halved, 3), [8, 8, 9, 10])
 })
 
 test('after a circuit has closed: one, two, four, up to where it was safe', () => {
   const before = narrow({ ...WINDOW_START, size: 16 }, 0)
-  assert.deepEqual(rounds(rampUp(before), 5), [1, 2, 4, 8, 8, 9])
+  assert.deepEqual(sizes(rampUp(before), 5), [1, 2, 4, 8, 8, 9])
 })
 
-test('it stops growing while answers are slower, and then grows by one a round', () => {
+test('it stops growing while answers are slower, and then grows by one with each full window', () => {
   const held = afterSlowdown({ ...WINDOW_START, size: 16 }, 'slower', true)
-  assert.deepEqual(rounds(held, 3), [16, 16, 16, 16])
+  assert.deepEqual(sizes(held, 3), [16, 16, 16, 16])
   const released = afterSlowdown(held, 'none', true)
-  assert.deepEqual(rounds(released, 3), [16, 16, 17, 18])
+  assert.deepEqual(sizes(released, 3), [16, 16, 17, 18])
   assert.equal(
     afterSlowdown(released, 'none', true),
     released,
@@ -68,7 +68,7 @@ test('under pressure a lane with a backlog eases off, down to four; one with fre
 
 test('a probe that closes the circuit lets a window that was held grow again', () => {
   const held = afterSlowdown({ ...WINDOW_START, size: 16 }, 'pressed', false)
-  assert.deepEqual(rounds(rampUp(held), 3), [1, 2, 4, 8])
+  assert.deepEqual(sizes(rampUp(held), 3), [1, 2, 4, 8])
 })
 
 test('law: it stays between one and the limit, and always lets one go', () => {

@@ -1,5 +1,5 @@
 // How many attempts may be in flight at one endpoint, found out as TCP finds what a path carries. It
-// starts small, doubles with each round of successes, and halves when the endpoint fails. An endpoint
+// starts small, doubles with each full window of successes, and halves when the endpoint fails. An endpoint
 // that comes back therefore gets more step by step, never all at once. When answers slow down it stops growing:
 // the queue is then at the endpoint, or in this process, and more at once only makes it longer.
 
@@ -7,7 +7,7 @@ import type { Slowdown } from './answer-times.ts'
 
 export interface Window {
   readonly size: number
-  /** Below it the window doubles, above it it grows by one a round. */
+  /** Below it the window doubles, above it it grows by one with each full window. */
   readonly threshold: number
   /** It halves at most once in a while: many attempts fail together. */
   readonly halvedAtMs: number
@@ -28,7 +28,7 @@ const BACKLOG_STEP = 1 / 4
 const EASED_SIZE_MIN = 4
 const EASED_SHARE = 3 / 4
 
-/** `hasBacklog`: it grows by a quarter a round, so that it can stop before it has pressed the others. */
+/** `hasBacklog`: it grows by a quarter with each, so that it can stop before it has pressed the others. */
 export function widen(window: Window, sizeMax: number, hasBacklog = false): Window {
   if (window.isHeld || window.size >= sizeMax) return window
   const quick = hasBacklog ? BACKLOG_STEP : 1
@@ -43,14 +43,14 @@ export function narrow(window: Window, nowMs: number): Window {
 }
 
 /**
- * After a round of successes. Only a lane that works off a backlog eases off: what has waited for long can wait a
+ * After a full window of successes. Only a lane that works off a backlog eases off: what has waited for long can wait a
  * little more, and the others must not wait with it.
  */
 export function afterSlowdown(window: Window, slowdown: Slowdown, hasBacklog: boolean): Window {
   if (slowdown === 'none') return window.isHeld ? { ...window, isHeld: false } : window
   const eases = slowdown === 'pressed' && hasBacklog && window.size > EASED_SIZE_MIN
   const size = eases ? Math.max(EASED_SIZE_MIN, window.size * EASED_SHARE) : window.size
-  // From here on it grows by one a round: doubling would bring it back to where it was too much.
+  // From here on it grows by one with each full window: doubling would bring it back to where it was too much.
   const threshold = Math.max(2, Math.min(window.threshold, size))
   return { ...window, size, threshold, isHeld: true }
 }

@@ -49,10 +49,10 @@ export function members(value: unknown): Members | Fault {
 }
 
 export function oneOf<T extends string>(list: readonly T[], what: string): Check<T> {
-  const known = new Set<unknown>(list)
+  const words = new Set<unknown>(list)
   const fault = new Fault('not-in-list', `Must be one of the known ${what}.`)
   return (value) =>
-    typeof value !== 'string' ? NOT_A_STRING : known.has(value) ? (value as T) : fault
+    typeof value !== 'string' ? NOT_A_STRING : words.has(value) ? (value as T) : fault
 }
 
 /** Any text that can be stored and sent. Line breaks are text too: names and reasons are data. */

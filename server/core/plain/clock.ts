@@ -1,5 +1,5 @@
 // Time is handed in. `nowMs` is anchored to the database's clock, so that all processes agree;
-// `monotonicMs` never jumps and is the only one that measures spans.
+// `monotonicMs` never jumps and is the only one that measures durations.
 
 /** One moment by both clocks: when rows are due, and how long something has lasted in this process. */
 export interface Moment {

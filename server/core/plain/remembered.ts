@@ -116,13 +116,13 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
       },
     )
     const question: Question<Answer> = { askedAtMs, answer }
-    const known = this.#entries.get(key)
-    if (known === undefined) {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) {
       const never = Number.NEGATIVE_INFINITY
       this.#entries.set(key, { answer: undefined, askedAtMs: never, keptUntilMs: never, question })
     } else {
-      known.question = question
-      this.#entries.set(key, known)
+      entry.question = question
+      this.#entries.set(key, entry)
     }
     return answer
   }

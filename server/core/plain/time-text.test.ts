@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toDurationText } from './time-text.ts'
 
-test('spans are said in their two largest units', () => {
+test('durations are said in their two largest units', () => {
   const said: [number, string][] = [
     [0, 'less than a second'],
     [499, 'less than a second'],

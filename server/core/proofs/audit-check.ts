@@ -27,7 +27,7 @@ const PENDING_ROWS_MAX = 1_000_000
 
 export class AuditChecker {
   readonly #keys: SealKeys
-  readonly #known: Map<number, string>
+  readonly #heads: Map<number, string>
   readonly #drops: DropChecker
   #pending: SealedRow[] = []
   #last: ListedSegment | null = null
@@ -36,9 +36,9 @@ export class AuditChecker {
   readonly #remarks: string[] = []
   #timesApart = { count: 0, first: '' }
 
-  constructor(keys: SealKeys, known: readonly KnownHead[] = []) {
+  constructor(keys: SealKeys, heads: readonly KnownHead[] = []) {
     this.#keys = keys
-    this.#known = new Map(known.map(({ segment, digest }) => [segment, digest]))
+    this.#heads = new Map(heads.map(({ segment, digest }) => [segment, digest]))
     this.#drops = new DropChecker(keys)
   }
 
@@ -111,7 +111,7 @@ export class AuditChecker {
   #findHeadOutside(): Finding | null {
     const [first, last] = [this.#counted.first ?? 1, this.#last?.segment ?? 0]
     const found = { code: 'head-missing' as const, row: null }
-    for (const segment of [...this.#known.keys()].toSorted((one, other) => one - other)) {
+    for (const segment of [...this.#heads.keys()].toSorted((one, other) => one - other)) {
       if (segment < first - 1) {
         const detail = `The chain begins with segment ${first}: it cannot be held against segment ${segment}, which was seen before. Export from an earlier time.`
         return { ...found, segment, detail }
@@ -137,15 +137,15 @@ export class AuditChecker {
       const detail = `Segment ${number} follows segment ${last.segment}: what was between them is missing.`
       return { code: 'segment-removed', segment: last.segment + 1, row: null, detail }
     }
-    const before = last?.digest ?? (number === 1 ? NO_DIGEST : this.#known.get(number - 1))
+    const before = last?.digest ?? (number === 1 ? NO_DIGEST : this.#heads.get(number - 1))
     if (
       (before !== undefined && segment.previous !== before) ||
       (last !== null && segment.from !== last.to)
     ) {
       return find('segment-changed', `Segment ${number} does not continue the one before it.`)
     }
-    const known = this.#known.get(number)
-    if (known !== undefined && known !== segment.digest) {
+    const digest = this.#heads.get(number)
+    if (digest !== undefined && digest !== segment.digest) {
       return find('segment-changed', `Segment ${number} is another than the one seen before.`)
     }
     return null

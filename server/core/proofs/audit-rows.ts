@@ -33,7 +33,7 @@ export function compareRows(
   const index = at < 0 ? sealed.length : at
   const row = rows[index]
   const before = rows[index - 1]?.id ?? null
-  const place = `row ${index + 1} of ${sealed.length} in segment ${segment}`
+  const which = `row ${index + 1} of ${sealed.length} in segment ${segment}`
   const after = before === null ? 'at the beginning of it' : `after row ${before}`
   // From here on: a row that stands twice was sealed once.
   const isSealed = row !== undefined && sealed.includes(actual[index] as string, index)
@@ -44,17 +44,17 @@ export function compareRows(
     return { code: 'rows-cut-off', segment, row: before, detail }
   }
   if (isSealed && isStillThere) {
-    const detail = `Row ${row.id} stands where ${place} was: rows were put into another order.`
+    const detail = `Row ${row.id} stands where ${which} was: rows were put into another order.`
     return { code: 'row-moved', segment, row: row.id, detail }
   }
   if (isSealed) {
-    const detail = `What was ${place}, ${after}, was removed.`
+    const detail = `What was ${which}, ${after}, was removed.`
     return { code: 'row-removed', segment, row: before, detail }
   }
   if (isStillThere || at < 0) {
     const detail = `Row ${row.id} was added to segment ${segment}, ${after}: it was not there when it was sealed.`
     return { code: 'row-added', segment, row: row.id, detail }
   }
-  const detail = `Row ${row.id}, ${place}, is not as it was sealed.`
+  const detail = `Row ${row.id}, ${which}, is not as it was sealed.`
   return { code: 'row-changed', segment, row: row.id, detail }
 }

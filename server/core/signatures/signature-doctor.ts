@@ -74,9 +74,9 @@ export function* diagnoseInSteps(input: SignatureInput): Steps<Diagnosis> {
 
 /** What one signature has shown is not said again of another, nor is a v1a in its place called malformed. */
 function addNew(findings: Finding[], more: readonly Finding[]): void {
-  const known = new Set(findings.map(({ code }) => code))
+  const codes = new Set(findings.map(({ code }) => code))
   const isSaid = ({ code }: Finding) =>
-    known.has(code) || (code === 'malformed-header' && known.has('v1a-not-v1'))
+    codes.has(code) || (code === 'malformed-header' && codes.has('v1a-not-v1'))
   findings.push(...more.filter((finding) => !isSaid(finding)))
 }
 

@@ -79,9 +79,9 @@ export type KeyName = 'current' | 'previous'
 export type Verdict = KeyName | 'none'
 
 export function knownKeys(keys: SigningKeys): [KeyName, KeyObject][] {
-  const known: [KeyName, KeyObject][] = [['current', keys.current]]
-  if (keys.previous !== null) known.push(['previous', keys.previous.key])
-  return known
+  const named: [KeyName, KeyObject][] = [['current', keys.current]]
+  if (keys.previous !== null) named.push(['previous', keys.previous.key])
+  return named
 }
 
 export function isPreviousAlive({ previous }: SigningKeys, nowMs: number): boolean {

@@ -78,8 +78,8 @@ export class HealthCounter {
   }
 
   /** The answer for endpoints that were unknown: those that are not in it are well. */
-  learn(asked: readonly LaneKey[], found: ReadonlyMap<string, ShownHealth>): void {
-    for (const { endpointId } of asked)
+  learn(keys: readonly LaneKey[], found: ReadonlyMap<string, ShownHealth>): void {
+    for (const { endpointId } of keys)
       this.#shown.set(endpointId, found.get(endpointId) ?? SHOWN_WELL)
   }
 

@@ -10,7 +10,7 @@ import type { DeliveryStore, EndpointKey } from '../seams/delivery-store.ts'
 const ENDPOINTS_MAX = 50_000
 
 export class EndpointCache {
-  readonly #known = new Remembered<string, SendingEndpoint | null>({
+  readonly #cached = new Remembered<string, SendingEndpoint | null>({
     keysMax: ENDPOINTS_MAX,
     isKept: (endpoint) => endpoint !== null,
   })
@@ -32,26 +32,26 @@ export class EndpointCache {
 
   /** Null when there is no such endpoint. */
   get(clientKey: number, endpointId: string): SendingEndpoint | Promise<SendingEndpoint | null> {
-    return this.#known.look(endpointId) ?? this.#read(clientKey, endpointId)
+    return this.#cached.look(endpointId) ?? this.#read(clientKey, endpointId)
   }
 
   /** What the endpoint asked for, if it is known. */
   deliverOf(endpointId: string): DeliverMode | undefined {
-    return this.#known.look(endpointId)?.settings.deliver
+    return this.#cached.look(endpointId)?.settings.deliver
   }
 
   /** It will be asked for soon: a read now, together with others, saves the attempt from waiting. */
   expect(clientKey: number, endpointId: string): void {
-    if (this.#known.look(endpointId) !== undefined) return
+    if (this.#cached.look(endpointId) !== undefined) return
     // An attempt that needs it asks again.
     this.#read(clientKey, endpointId).catch(() => {})
   }
 
   forget(endpointId: string): void {
-    this.#known.forget(endpointId)
+    this.#cached.forget(endpointId)
   }
 
   #read(clientKey: number, endpointId: string): Promise<SendingEndpoint | null> {
-    return this.#known.get(endpointId, () => this.#reads.ask({ clientKey, endpointId }))
+    return this.#cached.get(endpointId, () => this.#reads.ask({ clientKey, endpointId }))
   }
 }

@@ -83,8 +83,8 @@ export class Payloads {
   ): Body | null | Promise<Body | null> {
     const kept = this.#cache.get(eventId)
     if (kept !== undefined) return toLightBody(kept.text, url)
-    const asked = this.#texts.ask({ clientKey, eventId })
-    return asked.then((payload) => payload && toLightBody(payload.text, url))
+    const read = this.#texts.ask({ clientKey, eventId })
+    return read.then((payload) => payload && toLightBody(payload.text, url))
   }
 
   async #read(clientKey: number, eventId: string, kept?: Payload): Promise<Body | null> {

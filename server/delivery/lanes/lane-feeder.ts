@@ -49,7 +49,7 @@ export class LaneFeeder {
 
   /** To be called when deliveries of the lane have left memory. */
   feed(lane: Lane): void {
-    if (lane.parked.state.is !== 'known') return
+    if (lane.parked.state.is !== 'parked') return
     const room = this.#room.of(lane)
     if (lane.count > room / 4) return
     lane.parked.beginRefill()

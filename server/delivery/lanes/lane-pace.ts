@@ -4,7 +4,7 @@
 
 import {
   type AnswerTimes,
-  afterRound,
+  afterFullWindow,
   isOutdated,
   NEVER_MEASURED,
   slowdownOf,
@@ -13,7 +13,7 @@ import {
   afterAttempt,
   afterOutdatedFailure,
   afterProbeStarted,
-  afterRetryAsked,
+  afterRetry,
   type Circuit,
   type CircuitPolicy,
   CLOSED_CIRCUIT,
@@ -48,8 +48,8 @@ export const SLOW_MS = 1_000
 export const BACKLOG_PER_SECOND = 2_000
 /** Bodies count in such pieces when lanes take turns: a lane of large ones waits in between. */
 export const BYTES_PER_TURN = 64 * 1024
-/** Answers of a round, or as many as the window holds. */
-const ROUND_MIN = 16
+/** So many answers are judged together, or as many as the window holds. */
+const ANSWERS_MIN = 16
 /** What is usual at an endpoint is measured with so many in flight, over so many answers. */
 const MEASURED_IN_FLIGHT = 4
 const MEASURED_ANSWERS = 8
@@ -69,8 +69,8 @@ export class LanePace {
   #answerTimes: AnswerTimes = NEVER_MEASURED
   #isMeasuring = true
   #measuresSinceMs = Number.NEGATIVE_INFINITY
-  #roundCount = 0
-  #roundMs = 0
+  #answerCount = 0
+  #answerMs = 0
   #hasBacklog = false
   #nextSendAtMs = 0
   #aheadMs = 0
@@ -120,7 +120,7 @@ export class LanePace {
     if (retriedAtMs === this.#retriedAtMs) return
     this.#retriedAtMs = retriedAtMs
     this.#heardAtMs = nowMs
-    this.circuit = afterRetryAsked(this.circuit, nowMs)
+    this.circuit = afterRetry(this.circuit, nowMs)
   }
 
   answered(
@@ -143,24 +143,24 @@ export class LanePace {
       this.#window = verdict.isSuccess
         ? widen(this.#window, policy.inFlightMax, this.#hasBacklog)
         : narrow(this.#window, nowMs)
-      if (verdict.isSuccess) this.#judgeRound(verdict.durationMs, nowMs)
+      if (verdict.isSuccess) this.#judgeAnswers(verdict.durationMs, nowMs)
     } else if (verdict.isSuccess) {
       this.#window = rampUp(this.#window)
     }
   }
-  #judgeRound(durationMs: number, nowMs: number): void {
+  #judgeAnswers(durationMs: number, nowMs: number): void {
     // What began among many says nothing of an endpoint at ease.
     if (this.#isMeasuring && nowMs - durationMs < this.#measuresSinceMs) return
-    this.#roundMs += durationMs
-    this.#roundCount++
-    const wanted = this.#isMeasuring ? MEASURED_ANSWERS : Math.max(ROUND_MIN, this.#window.size)
-    if (this.#roundCount < wanted) return
-    const averageMs = this.#roundMs / this.#roundCount
-    this.#roundMs = 0
-    this.#roundCount = 0
+    this.#answerMs += durationMs
+    this.#answerCount++
+    const wanted = this.#isMeasuring ? MEASURED_ANSWERS : Math.max(ANSWERS_MIN, this.#window.size)
+    if (this.#answerCount < wanted) return
+    const averageMs = this.#answerMs / this.#answerCount
+    this.#answerMs = 0
+    this.#answerCount = 0
     this.#answerTimes = this.#isMeasuring
       ? { usualMs: averageMs, measuredAtMs: nowMs }
-      : afterRound(this.#answerTimes, averageMs)
+      : afterFullWindow(this.#answerTimes, averageMs)
     const slowdown = slowdownOf(this.#answerTimes, averageMs)
     this.#isMeasuring = isOutdated(this.#answerTimes, slowdown, nowMs)
     this.#measuresSinceMs = nowMs

@@ -19,7 +19,7 @@ function makeLane(): Lane {
 }
 
 function attempt(lane: Lane, isSuccess: boolean, nowMs: number, policy = POLICY): void {
-  lane.started(policy, nowMs, lane.parked.areKnown)
+  lane.started(policy, nowMs, lane.parked.areParked)
   lane.answered({ isSuccess, durationMs: 1, bodyBytes: 10 }, policy, CIRCUIT, nowMs)
 }
 

@@ -138,18 +138,18 @@ export class Lanes {
     const [first] = owed
     if (first === undefined) return
     const lane = this.directory.of(first)
-    const known = lane.strands.get(strandKey(first))
-    if (known?.state.is === 'flying') {
+    const present = lane.strands.get(strandKey(first))
+    if (present?.state.is === 'flying') {
       // Its flight settles against what is in memory. When that is done, the strand is read again.
-      known.noteUnread()
-      known.deliver = deliver
-      if (deliver === 'latest') known.flight?.overtakeBy(owed.at(-1) ?? first)
+      present.noteUnread()
+      present.deliver = deliver
+      if (deliver === 'latest') present.flight?.overtakeBy(owed.at(-1) ?? first)
       return
     }
     // One that was handed off while the strand was read is in memory, but not in what was read.
-    const newest = known?.owed.at(-1)?.sequence ?? 0
+    const newest = present?.owed.at(-1)?.sequence ?? 0
     const isWhole = isComplete && newest <= (owed.at(-1)?.sequence ?? 0)
-    if (known) this.#room.drop(known)
+    if (present) this.#room.drop(present)
     // Strands of broken lanes are let in all the same: their elders decide what a probe may be.
     if (this.#room.isFull(lane) && lane.circuit.state === 'CLOSED') {
       parkDue(this.#events, lane, owed, nowMs)
@@ -350,7 +350,7 @@ export class Lanes {
       const flight = strand.takeOff(step.update, step.kind, monotonicMs)
       this.#flights.add(flight)
       this.#turns.started(lane)
-      lane.started(this.#options.policy, monotonicMs, lane.parked.areKnown)
+      lane.started(this.#options.policy, monotonicMs, lane.parked.areParked)
       return flight
     }
     return null

@@ -4,19 +4,19 @@
 // The knowledge is always in one of these states. `Lanes` and its `LaneFeeder` alone move it, by the
 // methods below.
 //
-// - `none`: as far as this process knows, nothing is parked. Leaves by `note`, to `known`.
-// - `known`: rows are parked; the next refill reads those after the id `after`. Leaves by `beginRefill`, to
+// - `none`: as far as this process knows, nothing is parked. Leaves by `note`, to `parked`.
+// - `parked`: rows are parked; the next refill reads those after the id `after`. Leaves by `beginRefill`, to
 //   `refilling`, and by `release`, to `none`.
-// - `refilling`: one refill is reading, or waits until it may. Leaves by `endRefill`, to `known` (there are
-//   more, or others were parked during the scan) or to `none`; by `failRefill`, back to `known`; by
+// - `refilling`: one refill is reading, or waits until it may. Leaves by `endRefill`, to `parked` (there are
+//   more, or others were parked during the scan) or to `none`; by `failRefill`, back to `parked`; by
 //   `restart`, to `restarting`; by `release`, to `released`.
 // - `restarting`: as `refilling`, but what the scan has passed has left memory. Leaves when the refill ends, to
-//   `known` from the start, wherever it has read; by `release`, to `released`.
+//   `parked` from the start, wherever it has read; by `release`, to `released`.
 // - `released`: the shard was lost, or the endpoint was found inactive, while a refill was reading. Leaves when the
 //   refill ends, to `none`; or by `note`, to `restarting`, when the shard or the endpoint came back first.
 //
-//     none ─note─▶ known ─beginRefill─▶ refilling ─endRefill─▶ known | none
-//                                       refilling ─restart─▶ restarting ─endRefill─▶ known
+//     none ─note─▶ parked ─beginRefill─▶ refilling ─endRefill─▶ parked | none
+//                                       refilling ─restart─▶ restarting ─endRefill─▶ parked
 //                          refilling, restarting ─release─▶ released ─endRefill─▶ none
 //
 // `startsOver`: rows were parked after the scan had passed the start, so they may lie before `after`: the
@@ -26,7 +26,7 @@ import { NIL_UUID } from '../../core/plain/uuid.ts'
 
 export type ParkedState =
   | { readonly is: 'none' | 'restarting' | 'released' }
-  | { readonly is: 'known' | 'refilling'; readonly after: string; readonly startsOver: boolean }
+  | { readonly is: 'parked' | 'refilling'; readonly after: string; readonly startsOver: boolean }
 
 const NONE: ParkedState = { is: 'none' }
 const RESTARTING: ParkedState = { is: 'restarting' }
@@ -40,7 +40,7 @@ export class ParkedRows {
   }
 
   /** True when a lane that sends works off what was parked. */
-  get areKnown(): boolean {
+  get areParked(): boolean {
     return this.#state.is !== 'none' && this.#state.is !== 'released'
   }
 
@@ -56,8 +56,8 @@ export class ParkedRows {
   /** The database holds parked rows that a scan may have passed. */
   note(): void {
     const state = this.#state
-    if (state.is === 'none') this.#state = known(NIL_UUID, false)
-    else if (state.is === 'known') this.#state = known(state.after, true)
+    if (state.is === 'none') this.#state = parked(NIL_UUID, false)
+    else if (state.is === 'parked') this.#state = parked(state.after, true)
     else if (state.is === 'refilling') this.#state = { ...state, startsOver: true }
     else this.#state = RESTARTING
   }
@@ -65,13 +65,13 @@ export class ParkedRows {
   /** What the scan has passed is no longer in memory, and not delivered. Younger rows must not go ahead of it. */
   restart(): void {
     const state = this.#state
-    if (state.is === 'known') this.#state = known(NIL_UUID, false)
+    if (state.is === 'parked') this.#state = parked(NIL_UUID, false)
     else if (state.is === 'refilling') this.#state = RESTARTING
   }
 
   beginRefill(): void {
     const state = this.#state
-    if (state.is !== 'known') throw new Error(`a refill begins where rows are known: ${state.is}`)
+    if (state.is !== 'parked') throw new Error(`a refill begins where rows are parked: ${state.is}`)
     this.#state = { ...state, is: 'refilling' }
   }
 
@@ -79,9 +79,9 @@ export class ParkedRows {
   endRefill(upTo: string | null): void {
     const state = this.#state
     if (state.is === 'refilling') {
-      if (upTo !== null) this.#state = known(upTo, state.startsOver)
-      else this.#state = state.startsOver ? known(NIL_UUID, false) : NONE
-    } else if (state.is === 'restarting') this.#state = known(NIL_UUID, false)
+      if (upTo !== null) this.#state = parked(upTo, state.startsOver)
+      else this.#state = state.startsOver ? parked(NIL_UUID, false) : NONE
+    } else if (state.is === 'restarting') this.#state = parked(NIL_UUID, false)
     else if (state.is === 'released') this.#state = NONE
     else throw new Error(`no refill is under way: ${state.is}`)
   }
@@ -95,12 +95,12 @@ export class ParkedRows {
    *  parked stays where it is until it is resumed. */
   release(): void {
     const state = this.#state
-    if (state.is === 'known') this.#state = NONE
+    if (state.is === 'parked') this.#state = NONE
     else if (state.is !== 'none') this.#state = RELEASED
   }
 }
 
 /** A scan that reads from the start misses nothing, whenever it was parked. */
-function known(after: string, startsOver: boolean): ParkedState {
-  return { is: 'known', after, startsOver: startsOver && after !== NIL_UUID }
+function parked(after: string, startsOver: boolean): ParkedState {
+  return { is: 'parked', after, startsOver: startsOver && after !== NIL_UUID }
 }

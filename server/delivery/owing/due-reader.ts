@@ -104,8 +104,8 @@ export class DueReader {
   }
 
   #keepBefore(shard: number, atMs: number): void {
-    const known = this.#unseen.get(shard) ?? Number.POSITIVE_INFINITY
-    this.#unseen.set(shard, Math.min(known, atMs))
+    const unseenMs = this.#unseen.get(shard) ?? Number.POSITIVE_INFINITY
+    this.#unseen.set(shard, Math.min(unseenMs, atMs))
   }
 
   /** True where the cursor has just passed what the read may not have seen, and is back before it. */

@@ -37,11 +37,11 @@ export class Parking {
   }
 
   postpone(deliveries: readonly QueuedDelivery[], untilMs: number): void {
-    const known = new Map(deliveries.map(({ id, nextAttemptAtMs }) => [id, nextAttemptAtMs]))
+    const dueAtMs = new Map(deliveries.map(({ id, nextAttemptAtMs }) => [id, nextAttemptAtMs]))
     const held = this.#parts.shards.toHeld(deliveries)
     const postponed = held.map((delivery) => ({
       ...delivery,
-      knownAtMs: known.get(delivery.id) as number,
+      knownAtMs: dueAtMs.get(delivery.id) as number,
       nextAttemptAtMs: untilMs,
     }))
     // When this fails the rows are merely read again a little too often.

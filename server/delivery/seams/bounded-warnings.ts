@@ -45,8 +45,8 @@ export class BoundedWarnings implements EngineLog {
   }
 
   #kindOf(name: string, message: string, nowMs: number): Kind {
-    const known = this.#kinds.get(name)
-    if (known !== undefined) return known
+    const earlier = this.#kinds.get(name)
+    if (earlier !== undefined) return earlier
     if (this.#kinds.size >= KINDS_MAX) this.#forgetOld(nowMs)
     const rest = this.#kinds.get(message)
     if (this.#kinds.size >= KINDS_MAX && rest !== undefined) return rest

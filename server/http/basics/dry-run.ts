@@ -18,13 +18,13 @@ export const DRY_RUN_MEANING = 'The dry run: how many match. Nothing was changed
 
 export const DryRunQuery = Type.Object({ dryRun: DryRun })
 
-interface Asked {
+interface DryRunRequest {
   query: { dryRun?: boolean }
   body: { dryRun?: boolean }
 }
 
 /** Throws where query and body contradict each other. */
-export function isDryRun({ query, body }: Asked): boolean {
+export function isDryRun({ query, body }: DryRunRequest): boolean {
   const { dryRun = query.dryRun } = body
   if (query.dryRun !== undefined && query.dryRun !== dryRun) {
     throw invalidFields([

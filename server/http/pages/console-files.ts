@@ -29,13 +29,13 @@ export interface ConsoleFile extends KeptFile {
   isImmutable: boolean
 }
 
-interface KnownFile extends ConsoleFile {
+interface CachedFile extends ConsoleFile {
   modifiedAtMs: number
 }
 
 export class ConsoleFiles {
   readonly #dist: URL
-  readonly #known = new BoundedMap<string, KnownFile>(FILES_MAX)
+  readonly #cached = new BoundedMap<string, CachedFile>(FILES_MAX)
 
   constructor(dist: URL = CONSOLE_DIST) {
     this.#dist = dist
@@ -52,15 +52,15 @@ export class ConsoleFiles {
     const path = fileURLToPath(new URL(name, this.#dist))
     const found = await stat(path).catch(() => null)
     if (found === null || !found.isFile() || found.size > FILE_BYTES_MAX) return null
-    const known = this.#known.get(name)
-    if (known?.modifiedAtMs === found.mtimeMs) return known
+    const cached = this.#cached.get(name)
+    if (cached?.modifiedAtMs === found.mtimeMs) return cached
     const file = await load(name, path, found.mtimeMs).catch(() => null)
-    if (file !== null) this.#known.set(name, file)
+    if (file !== null) this.#cached.set(name, file)
     return file
   }
 }
 
-async function load(name: string, path: string, modifiedAtMs: number): Promise<KnownFile> {
+async function load(name: string, path: string, modifiedAtMs: number): Promise<CachedFile> {
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
   return {
     ...(await keepFile(await readFile(path))),

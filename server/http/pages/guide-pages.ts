@@ -14,7 +14,7 @@ const IMAGE_BYTES_MAX = 4 * 1024 * 1024
 
 export class GuidePages {
   readonly #groups: readonly GuideGroup[]
-  readonly #known = new Map<string, { modifiedAtMs: number; page: KeptFile }>()
+  readonly #cached = new Map<string, { modifiedAtMs: number; page: KeptFile }>()
 
   constructor(surface: Surface) {
     this.#groups = GUIDE_GROUPS.filter(
@@ -43,10 +43,10 @@ export class GuidePages {
     const path = fileURLToPath(fileOf(guide))
     const found = await stat(path).catch(() => null)
     if (found === null) return null
-    const known = this.#known.get(name)
-    if (known?.modifiedAtMs === found.mtimeMs) return known.page
+    const cached = this.#cached.get(name)
+    if (cached?.modifiedAtMs === found.mtimeMs) return cached.page
     const page = await this.#render(guide, await readFile(path, 'utf8'))
-    this.#known.set(name, { modifiedAtMs: found.mtimeMs, page })
+    this.#cached.set(name, { modifiedAtMs: found.mtimeMs, page })
     return page
   }
 

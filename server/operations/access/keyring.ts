@@ -18,7 +18,7 @@ import {
   type StoredSigningKey,
 } from '../../store/secrets/signing-keys.ts'
 import type { Deps } from '../shared/deps.ts'
-import { authenticateKey, openPrivateKey, privatePlaceOf, readJudgedKeys } from './trusted-keys.ts'
+import { authenticateKey, openPrivateKey, privateFieldOf, readJudgedKeys } from './trusted-keys.ts'
 
 /** How long other processes may still sign with a retired key, until they have read the new one. */
 const RELOAD_MS = 60_000
@@ -103,8 +103,8 @@ export class Keyring {
 
   /** The key of this id, or null when no process has ever made it or its time is over. */
   async verifier(kid: string): Promise<CryptoKey | null> {
-    const known = (await this.#lasting()).verifiers.get(kid)
-    if (known !== undefined) return known.key
+    const kept = (await this.#lasting()).verifiers.get(kid)
+    if (kept !== undefined) return kept.key
     // Another process may have rotated a moment ago.
     return (await this.#read(UNKNOWN_KEY_RELOAD_MS)).verifiers.get(kid)?.key ?? null
   }
@@ -293,7 +293,7 @@ async function makeSigningKey(deps: KeyringDeps, db: Db, table: KeyTable): Promi
   await insertSigningKey(db, table, {
     kid,
     publicJwk,
-    sealedPrivateKey: deps.sealer.seal(secret, privatePlaceOf(table, kid)),
+    sealedPrivateKey: deps.sealer.seal(secret, privateFieldOf(table, kid)),
     createdAt,
     authentication: authenticateKey(deps.sealer, table, { kid, publicJwk, createdAt }),
   })

@@ -106,8 +106,8 @@ export class OperatorKeys {
     for (const key of keys) {
       const { masterKeyId } = key
       if (!this.#deps.sealer.hasKey(masterKeyId)) continue
-      const known = digests.get(masterKeyId) ?? this.#digests.get(`${masterKeyId} ${token}`)
-      const digest = known ?? this.#digest(token, masterKeyId)
+      const cached = digests.get(masterKeyId) ?? this.#digests.get(`${masterKeyId} ${token}`)
+      const digest = cached ?? this.#digest(token, masterKeyId)
       digests.set(masterKeyId, digest)
       if (timingSafeEqual(digest, key.digest)) match = key
     }

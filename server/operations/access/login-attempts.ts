@@ -44,9 +44,9 @@ export class LoginAttempts {
     const found = await this.#perName.judge(pair, async () => {
       if (!this.#welcome.has(pair)) return this.#perAddress.judge(sender, check)
       // Unknown names at the same address, such as a company's proxy, do not hold up known ones.
-      const known = await check()
-      if (known === null) waitSeconds = this.#perAddress.fail(sender)
-      return known
+      const found = await check()
+      if (found === null) waitSeconds = this.#perAddress.fail(sender)
+      return found
     })
     // Refused like an unknown name, or the answer would show which names have logged in here before.
     if (found === null && waitSeconds > 0) throw tooManyFailures(waitSeconds)

@@ -125,9 +125,9 @@ export async function assertEndpointHere(
  * any case, as a login takes it.
  */
 export function checkLogin(moves: ReadonlyMap<number, ClientMove>, clientId: string): void {
-  const asked = clientId.toLowerCase()
+  const id = clientId.toLowerCase()
   for (const move of moves.values()) {
-    if (hasLeft(move.state) && move.clientId === asked) throw movedError(move, null)
+    if (hasLeft(move.state) && move.clientId === id) throw movedError(move, null)
   }
 }
 

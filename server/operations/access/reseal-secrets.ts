@@ -13,10 +13,10 @@ import {
   SEALED_ENDPOINT_COLUMNS,
   type SealedEndpoint,
 } from '../../store/secrets/reseal.ts'
-import type { SealedPlace } from '../../store/secrets/sealing.ts'
+import type { SealedField } from '../../store/secrets/sealing.ts'
 import type { KeyTable } from '../../store/secrets/signing-keys.ts'
 import type { Deps } from '../shared/deps.ts'
-import { authenticateTrusted, privatePlaceOf } from './trusted-keys.ts'
+import { authenticateTrusted, privateFieldOf } from './trusted-keys.ts'
 
 export interface Resealing {
   endpoints: number
@@ -98,7 +98,7 @@ function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpo
 async function resealSigningKeys(deps: ResealDeps, table: KeyTable) {
   const rows = await readSigningKeysToReseal(deps.pool, table, deps.sealer.sealedPrefix)
   const keys = rows.flatMap((before) => {
-    const after = reseal(deps, before.private_key, privatePlaceOf(table, before.kid))
+    const after = reseal(deps, before.private_key, privateFieldOf(table, before.kid))
     return after === null ? [] : [{ before, after }]
   })
   const resealed = await replaceSealedSigningKeys(deps.pool, table, keys)
@@ -109,9 +109,9 @@ function sumOf<T>(values: readonly T[], of: (value: T) => number): number {
   return values.reduce((sum, value) => sum + of(value), 0)
 }
 
-function reseal({ sealer }: ResealDeps, sealed: Buffer, place: SealedPlace): Buffer | null {
+function reseal({ sealer }: ResealDeps, sealed: Buffer, field: SealedField): Buffer | null {
   try {
-    return sealer.seal(sealer.open(sealed, place), place)
+    return sealer.seal(sealer.open(sealed, field), field)
   } catch {
     return null
   }

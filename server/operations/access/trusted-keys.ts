@@ -7,7 +7,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { toCanonicalJson } from '../../core/plain/canonical-json.ts'
 import { isUuid, uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../../store/connection/db.ts'
-import type { SealedPlace, Sealer } from '../../store/secrets/sealing.ts'
+import type { SealedField, Sealer } from '../../store/secrets/sealing.ts'
 import {
   type KeyTable,
   readSigningKeys,
@@ -46,7 +46,7 @@ export function authenticateKey(
   table: KeyTable,
   key: Pick<StoredSigningKey, 'kid' | 'publicJwk' | 'createdAt'>,
 ): Buffer {
-  return sealer.authenticate(textOf(key), placeOf(table, 'authentication', key.kid))
+  return sealer.authenticate(textOf(key), fieldOf(table, 'authentication', key.kid))
 }
 
 /**
@@ -74,17 +74,17 @@ export function openPrivateKey(
   kid: string,
   sealed: Buffer,
 ): KeyObject {
-  const opened = sealer.open(sealed, privatePlaceOf(table, kid))
+  const opened = sealer.open(sealed, privateFieldOf(table, kid))
   return createPrivateKey({ key: JSON.parse(opened.toString()), format: 'jwk' })
 }
 
-export function privatePlaceOf(table: KeyTable, kid: string): SealedPlace {
-  return placeOf(table, 'private_key', kid)
+export function privateFieldOf(table: KeyTable, kid: string): SealedField {
+  return fieldOf(table, 'private_key', kid)
 }
 
 function isAuthentic(sealer: Sealer, table: KeyTable, key: StoredSigningKey): boolean {
-  const place = placeOf(table, 'authentication', key.kid)
-  return sealer.isAuthentic(key.authentication, textOf(key), place)
+  const field = fieldOf(table, 'authentication', key.kid)
+  return sealer.isAuthentic(key.authentication, textOf(key), field)
 }
 
 /** Whether the row is one that a service could have made: its id, in it and in the key, and its time agree. */
@@ -110,6 +110,6 @@ function textOf({ publicJwk, createdAt }: Pick<StoredSigningKey, 'publicJwk' | '
   return toCanonicalJson({ publicJwk, createdAt: createdAt.toISOString() })
 }
 
-function placeOf(table: KeyTable, column: string, kid: string): SealedPlace {
+function fieldOf(table: KeyTable, column: string, kid: string): SealedField {
   return { column: `${table}.${column}`, row: kid }
 }

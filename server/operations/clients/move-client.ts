@@ -243,12 +243,12 @@ async function checkKeys(
   clientKey: number,
   clientId: string,
 ): Promise<void> {
-  const known = await countSecretsByMasterKey(target.db)
+  const held = await countSecretsByMasterKey(target.db)
   const needed = await readMasterKeysOf(source.db, clientKey, clientId)
-  const missing = needed.filter((id) => !known.has(id))
+  const missing = needed.filter((id) => !held.has(id))
   if (missing.length === 0) return
   throw new Error(
-    known.size === 0
+    held.size === 0
       ? 'the other cell has no secret yet, so its master keys are not known: start a process of it with the master keys of this cell, and create it with --keys-from, or an operator key in it'
       : `secrets of this client are under master key ${missing.join(' and ')}, which the other cell has not used: give both cells the same PAYBELL_MASTER_KEY, and run "paybell reseal" in both`,
   )

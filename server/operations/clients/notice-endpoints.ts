@@ -54,10 +54,10 @@ export async function saveNoticeEndpoint(
   to: NoticeAddress,
 ): Promise<SavedNotices> {
   const clientKey = await ensureInternalClient(db, INTERNAL_CLIENT, to.now)
-  const known = await findNoticeEndpoint(db, clientKey, clientId)
-  return known === null
+  const stored = await findNoticeEndpoint(db, clientKey, clientId)
+  return stored === null
     ? { isNew: true, changed: await make(deps, db, { clientKey, clientId }, to) }
-    : { isNew: false, changed: await bringInLine(deps, db, known, to) }
+    : { isNew: false, changed: await bringInLine(deps, db, stored, to) }
 }
 
 /** Null when there is none. In a transaction that holds the lock of notices. */
@@ -67,11 +67,11 @@ export async function deleteNoticeEndpoint(
   now: Date,
 ): Promise<NoticeLane | null> {
   const clientKey = await findInternalClient(db)
-  const known = clientKey === null ? null : await findNoticeEndpoint(db, clientKey, clientId)
-  if (known === null) return null
-  await markDeleted(db, known.clientKey, known.id, now)
-  await cancelNotices(db, { clientKey: known.clientKey, endpointId: known.id }, now)
-  return known
+  const stored = clientKey === null ? null : await findNoticeEndpoint(db, clientKey, clientId)
+  if (stored === null) return null
+  await markDeleted(db, stored.clientKey, stored.id, now)
+  await cancelNotices(db, { clientKey: stored.clientKey, endpointId: stored.id }, now)
+  return stored
 }
 
 /** All in the transaction of the caller: notices are few. */
@@ -93,13 +93,13 @@ export async function carryNoticeEndpoint(
   now: Date,
 ): Promise<void> {
   const left = await findInternalClient(source)
-  const known = left === null ? null : await findNoticeEndpoint(source, left, clientId)
+  const stored = left === null ? null : await findNoticeEndpoint(source, left, clientId)
   const stale = await deleteNoticeEndpoint(target, clientId, now)
-  if (known === null) return
+  if (stored === null) return
   const clientKey = await ensureInternalClient(target, INTERNAL_CLIENT, now)
-  if (stale?.id === known.id) await forgetNoticeEndpoint(target, clientKey, known.id)
-  const hrefHash = hashHref(new URL(known.url).href)
-  await insertNoticeEndpoint(target, { ...known, clientKey, hrefHash }, now)
+  if (stale?.id === stored.id) await forgetNoticeEndpoint(target, clientKey, stored.id)
+  const hrefHash = hashHref(new URL(stored.url).href)
+  await insertNoticeEndpoint(target, { ...stored, clientKey, hrefHash }, now)
   await beginCounting(target, now)
 }
 
@@ -111,7 +111,7 @@ async function make(
 ): Promise<NoticeLane> {
   const id = deps.newId()
   const made = { clientKey, id, shard: shardOf(id) }
-  const sealedKey = deps.sealer.seal(Buffer.from(to.key), placeOf(id, 'shared_key'))
+  const sealedKey = deps.sealer.seal(Buffer.from(to.key), fieldOf(id, 'shared_key'))
   const hrefHash = hashHref(new URL(to.url).href)
   await insertNoticeEndpoint(db, { ...made, clientId, url: to.url, hrefHash, sealedKey }, to.now)
   return made
@@ -120,23 +120,23 @@ async function make(
 async function bringInLine(
   deps: Deps,
   db: Db,
-  known: NoticeEndpoint,
+  stored: NoticeEndpoint,
   to: NoticeAddress,
 ): Promise<NoticeLane | null> {
-  const { clientKey, id } = known
-  const isMoved = known.url !== to.url
+  const { clientKey, id } = stored
+  const isMoved = stored.url !== to.url
   if (isMoved) {
     const hrefHash = hashHref(new URL(to.url).href)
     await moveNoticeEndpoint(db, { clientKey, id, url: to.url, hrefHash }, to.now)
   }
-  const isRekeyed = await bringKeyInLine(deps, db, known, to)
+  const isRekeyed = await bringKeyInLine(deps, db, stored, to)
   // An operator who restarts Paybell, and a client that gives its address again, wants its notices.
-  const isWoken = known.status !== 'ACTIVE'
+  const isWoken = stored.status !== 'ACTIVE'
   if (isWoken) {
     await saveStatus(db, clientKey, id, { status: 'ACTIVE', inactiveSince: null }, to.now)
-    await releaseDeliveriesOf(db, clientKey, id, known.inactiveSince ?? to.now, to.now)
+    await releaseDeliveriesOf(db, clientKey, id, stored.inactiveSince ?? to.now, to.now)
   }
-  return isMoved || isRekeyed || isWoken ? known : null
+  return isMoved || isRekeyed || isWoken ? stored : null
 }
 
 /** True when the key has changed: for a day the old one signs too, as for any endpoint. */
@@ -150,8 +150,8 @@ async function bringKeyInLine(
   const old = openKey(deps, id, sealedKey)
   if (old?.equals(key)) return false
   const keys = {
-    sealedKey: deps.sealer.seal(key, placeOf(id, 'shared_key')),
-    sealedPreviousKey: old && deps.sealer.seal(old, placeOf(id, 'previous_key')),
+    sealedKey: deps.sealer.seal(key, fieldOf(id, 'shared_key')),
+    sealedPreviousKey: old && deps.sealer.seal(old, fieldOf(id, 'previous_key')),
     previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.keyOverlapMs),
   }
   await replaceKey(db, clientKey, id, keys, to.now)
@@ -161,12 +161,12 @@ async function bringKeyInLine(
 /** Null when its master key is no longer configured: the setting has the key anyway. */
 function openKey(deps: Deps, id: string, sealed: Buffer): Buffer | null {
   try {
-    return deps.sealer.open(sealed, placeOf(id, 'shared_key'))
+    return deps.sealer.open(sealed, fieldOf(id, 'shared_key'))
   } catch {
     return null
   }
 }
 
-function placeOf(id: string, column: 'shared_key' | 'previous_key') {
+function fieldOf(id: string, column: 'shared_key' | 'previous_key') {
   return { column: `endpoints.${column}`, row: id }
 }

@@ -66,7 +66,7 @@ const CLIENTS_WAITING_MAX = 64
 interface Chunk {
   replayed: readonly HandedOff[]
   changed: readonly ChangedLane[]
-  /** Where to go on (column `place`); null at the end of the list, of which some may be left. */
+  /** Where to go on; null at the end of the list, of which some may be left. */
   nextPosition: number | null
   end: 'done' | 'not-ours' | null
 }
@@ -187,7 +187,7 @@ export class JobRunner {
     if (job === null) return NOTHING
     const chunk = await readItems(db, jobId, position, chunkMax)
     const items = takeTogether(job.kind, chunk.items)
-    const nextPosition = chunk.items[items.length]?.place ?? chunk.nextPlace
+    const nextPosition = chunk.items[items.length]?.position ?? chunk.nextPosition
     const { dealtWith, settled, ...effects } = await ACTS[job.kind](db, items, now, job.startedAt)
     await settleItems(db, jobId, settled, settled.length - dealtWith)
     const isDone = job.done + settled.length >= job.total || (position === 0 && items.length === 0)

@@ -50,12 +50,12 @@ export async function replayMissing(
   const job = { kind: 'replay-missing', asker: search.clientKey } as const
   const { count } = await beginJob(deps, job, NO_AUDIT, async () => {
     const eventIds = await findMissing(deps, search)
-    const rows = eventIds.map((eventId, place) => ({
+    const rows = eventIds.map((eventId, position) => ({
       client_key: search.clientKey,
       id: deliveryId(eventId, search.endpointId),
       endpoint_id: search.endpointId,
       finished_at: null,
-      place,
+      position,
     }))
     return (db, jobId) => noteRows(db, jobId, rows)
   })

@@ -20,7 +20,7 @@ import { endpointNotActive, type RetryLimits } from './retry-limits.ts'
 const PASSES_MAX = 3
 const PASS_AGAIN_AFTER_MS = 50
 
-interface Asked {
+interface RetriedDeliveries {
   clientKey: number
   endpointId: string
   /** Narrows what is owed, where it is given. */
@@ -73,19 +73,23 @@ export async function retryMended(
 }
 
 /** Null when the endpoint is not active. */
-async function makeDue(deps: Deps, asked: Asked, audit: Audit): Promise<number | null> {
-  const first = await makeDueOnce(deps, asked, audit)
+async function makeDue(
+  deps: Deps,
+  retried: RetriedDeliveries,
+  audit: Audit,
+): Promise<number | null> {
+  const first = await makeDueOnce(deps, retried, audit)
   let last = first
   for (let passes = 1; last !== null && last.passedOver > 0 && passes < PASSES_MAX; passes++) {
     await new Promise((resolve) => setTimeout(resolve, PASS_AGAIN_AFTER_MS))
-    last = await makeDueOnce(deps, asked, NO_AUDIT)
+    last = await makeDueOnce(deps, retried, NO_AUDIT)
   }
   return first?.owed ?? null
 }
 
 async function makeDueOnce(
   deps: Deps,
-  { clientKey, endpointId, accountId }: Asked,
+  { clientKey, endpointId, accountId }: RetriedDeliveries,
   audit: Audit,
 ): Promise<RetriedLane | null> {
   const transact = (now: Date) =>

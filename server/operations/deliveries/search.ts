@@ -29,17 +29,17 @@ export function search(
   text: string,
   of: Of,
 ): Promise<readonly Hit[]> {
-  const asked = text.trim()
-  return isUuid(asked) ? findById(pool, asked.toLowerCase(), of) : findByName(pool, asked, of)
+  const words = text.trim()
+  return isUuid(words) ? findById(pool, words.toLowerCase(), of) : findByName(pool, words, of)
 }
 
-async function findByName(pool: Deps['pool'], asked: string, of: Of): Promise<readonly Hit[]> {
-  const payments = await findByExternalId(pool, asked, of.clientKey, SAME_NAME_MAX)
+async function findByName(pool: Deps['pool'], words: string, of: Of): Promise<readonly Hit[]> {
+  const payments = await findByExternalId(pool, words, of.clientKey, SAME_NAME_MAX)
   return [
     ...(await findPaymentHits(pool, payments, of)),
-    ...(of.clientKey === null ? await findNamedClients(pool, asked) : []),
-    ...(await findNamedEndpoints(pool, asked, of)),
-    ...(await findNamedAccounts(pool, asked, of)),
+    ...(of.clientKey === null ? await findNamedClients(pool, words) : []),
+    ...(await findNamedEndpoints(pool, words, of)),
+    ...(await findNamedAccounts(pool, words, of)),
   ]
 }
 

@@ -13,7 +13,7 @@ import {
 import type { AttemptItem, DeliveryDetail } from '../../store/history/delivery-details.ts'
 import { readSendingEndpoints } from '../../store/owed/sending-endpoints.ts'
 import type { Deps } from '../shared/deps.ts'
-import { signIfAsked } from '../shared/sign-callback.ts'
+import { signIfEnabled } from '../shared/sign-callback.ts'
 import { findSentBody } from './sent-body.ts'
 
 export interface SentRequest {
@@ -49,7 +49,7 @@ export async function viewSentRequest(
   const keys = secrets && last ? keysAt(secrets.keys, last.at.getTime(), keyOverlapMs) : null
   const ours =
     endpoint && body && last
-      ? await signIfAsked(deps.webhookKeys, endpoint.settings, {
+      ? await signIfEnabled(deps.webhookKeys, endpoint.settings, {
           eventId,
           atMs: last.at.getTime(),
           body,

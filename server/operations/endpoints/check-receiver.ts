@@ -9,7 +9,11 @@ import { runReceiverCheck } from '../../core/checking/receiver-checker.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { toSigningKey } from '../../core/signatures/signature.ts'
 import type { EndpointScope } from '../../store/endpoints/endpoints.ts'
-import { beginCheck, type CheckPlace, endCheck } from '../../store/endpoints/receiver-checks.ts'
+import {
+  beginCheck,
+  type CheckedEndpoint,
+  endCheck,
+} from '../../store/endpoints/receiver-checks.ts'
 import { RateBuckets } from '../access/rate-buckets.ts'
 import type { Deps } from '../shared/deps.ts'
 import { UnderWay } from '../shared/under-way.ts'
@@ -100,13 +104,16 @@ export class ReceiverChecker {
   }
 
   /** One check at a time for each endpoint, across all processes. */
-  async #runAlone(place: CheckPlace, work: () => Promise<CheckReport>): Promise<CheckReport> {
+  async #runAlone(
+    checked: CheckedEndpoint,
+    work: () => Promise<CheckReport>,
+  ): Promise<CheckReport> {
     const { pool, clock } = this.#deps
     const startedAt = new Date(clock.nowMs())
-    if (!(await beginCheck(pool, place, startedAt, GIVEN_UP_AFTER_MS))) {
+    if (!(await beginCheck(pool, checked, startedAt, GIVEN_UP_AFTER_MS))) {
       // Nothing was sent, so the check does not count.
-      this.#perEndpoint.giveBack(place.endpointId)
-      this.#perClient.giveBack(String(place.clientKey))
+      this.#perEndpoint.giveBack(checked.endpointId)
+      this.#perClient.giveBack(String(checked.clientKey))
       throw new ServiceError('check-running', 'This receiver is being checked now.', {
         retryAfterSeconds: 60,
       })
@@ -115,7 +122,7 @@ export class ReceiverChecker {
       return await work()
     } finally {
       // If this fails, the next check only waits for GIVEN_UP_AFTER_MS.
-      await endCheck(pool, place, startedAt).catch(() => {})
+      await endCheck(pool, checked, startedAt).catch(() => {})
     }
   }
 }

@@ -32,7 +32,7 @@ export async function takeNextCallback(
   deps: ListenerDeps,
   scope: EndpointScope,
   listenerId: string,
-  asked: { waitMs: number; signal: AbortSignal },
+  wait: { waitMs: number; signal: AbortSignal },
 ): Promise<OfferedCallback | null> {
   const key = { clientKey: scope.clientKey, listenerId }
   // Note the request first: from then on upkeep does not pause the listener as silent, so that the status
@@ -43,14 +43,14 @@ export async function takeNextCallback(
   if (listener.status !== 'ACTIVE') {
     await changeEndpoint(deps, scope, listenerId, { status: 'ACTIVE', settings: {} })
   }
-  const offer = await deps.relay.take(key, asked.waitMs, {
-    signal: asked.signal,
+  const offer = await deps.relay.take(key, wait.waitMs, {
+    signal: wait.signal,
     onWait: () => note(deps, key),
     everyMs: NOTED_EVERY_MS,
   })
   if (offer === null) return null
   const body = await bodyOf(deps, offer)
-  if (body === null || asked.signal.aborted) {
+  if (body === null || wait.signal.aborted) {
     await deps.relay.giveBack(offer)
     return null
   }

@@ -13,7 +13,7 @@ import { RateBuckets } from '../access/rate-buckets.ts'
 import { retryMended } from '../deliveries/retry-endpoint.ts'
 import type { Deps } from '../shared/deps.ts'
 import { notFound } from '../shared/service-errors.ts'
-import { signIfAsked } from '../shared/sign-callback.ts'
+import { signIfEnabled } from '../shared/sign-callback.ts'
 import { UnderWay } from '../shared/under-way.ts'
 
 export interface TestResult {
@@ -97,7 +97,7 @@ export class EndpointTester {
     const body = [Buffer.from(specimenPayment(atMs))]
     const eventId = this.#deps.newId()
     const [kind, attempt] = ['payment.created', 1]
-    const ours = await signIfAsked(this.#deps.webhookKeys, endpoint.settings, {
+    const ours = await signIfEnabled(this.#deps.webhookKeys, endpoint.settings, {
       eventId,
       atMs,
       body,

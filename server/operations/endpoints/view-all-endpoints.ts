@@ -29,9 +29,9 @@ export interface EndpointWithHealth {
 export async function viewAllEndpoints(
   deps: Deps,
   filter: EndpointFilter,
-  asked: PageRequest,
+  request: PageRequest,
 ): Promise<Page<EndpointWithHealth>> {
-  const page = await listAllEndpoints(deps.pool, filter, asked)
+  const page = await listAllEndpoints(deps.pool, filter, request)
   const now = new Date(deps.clock.nowMs())
   const health = await readHealthOf(deps.pool, page.items, now)
   const hours = await readEndpointHours(deps.pool, page.items, now)

@@ -44,8 +44,8 @@ async function explain(
   const deliveries = new Map((found.get(event.id) ?? []).map((one) => [one.endpointId, one]))
   return endpoints.map(({ id: endpointId, url, settings, status, createdAt }) => {
     const { id: deliveryId = null, state = null } = deliveries.get(endpointId) ?? {}
-    const asked = { events: settings?.events ?? null, status, createdAt }
-    const why = whyOwed(asked, event, state, clock.nowMs())
+    const explained = { events: settings?.events ?? null, status, createdAt }
+    const why = whyOwed(explained, event, state, clock.nowMs())
     return { endpointId, endpointUrl: url, deliveryId, state, ...why }
   })
 }

@@ -23,9 +23,9 @@ export async function viewOwnPayments(
   deps: Deps,
   { clientKey, clientId }: Caller,
   filter: Omit<PaymentFilter, 'clientId' | 'search'>,
-  asked: CursorRequest,
+  request: CursorRequest,
 ): Promise<CursorPage<OwnPayment>> {
-  const page = await viewPayments(deps, { ...filter, clientId, search: null }, asked)
+  const page = await viewPayments(deps, { ...filter, clientId, search: null }, request)
   const ids = page.items.map(({ id }) => id)
   const counts = await countDeliveries(deps.pool, clientKey, ids)
   const items = page.items.flatMap((payment) => {

@@ -18,7 +18,7 @@ import { readDeliveryNames } from '../../store/history/delivery-names.ts'
 import { type EventView, readEventsOfPayment } from '../../store/history/events.ts'
 import {
   type PaymentItem,
-  type PaymentPlace,
+  type PaymentPosition,
   type PaymentQuery,
   readPaymentSlice,
 } from '../../store/payments/payment-lists.ts'
@@ -79,8 +79,9 @@ export async function viewPayments(
   else if (search !== null && filter.externalId === null) query.externalId = search
   else if (search !== null && search !== filter.externalId) return { items: [], next: null }
   const mustLeaf = query.state !== null || query.accountId !== null
-  const toPlaceCursor = (place: PaymentPlace) => toCursor(place.acceptedAt.getTime(), place.id)
-  return fillPage<PaymentItem, PaymentPlace>(
+  const toPositionCursor = (position: PaymentPosition) =>
+    toCursor(position.acceptedAt.getTime(), position.id)
+  return fillPage<PaymentItem, PaymentPosition>(
     from,
     {
       ...SCAN_DEFAULTS,
@@ -90,7 +91,7 @@ export async function viewPayments(
       monotonicMs: () => deps.clock.monotonicMs(),
     },
     (before, few, chunk) => readPaymentSlice(deps.pool, query, { before, limit: few, chunk }),
-    { ofItem: toPlaceCursor, ofPosition: toPlaceCursor },
+    { ofItem: toPositionCursor, ofPosition: toPositionCursor },
   )
 }
 

@@ -11,7 +11,7 @@ import {
   readStoredHours,
   type StoredHour,
 } from '../../store/proofs/statement-hours.ts'
-import type { SealedPlace, Sealer } from '../../store/secrets/sealing.ts'
+import type { SealedField, Sealer } from '../../store/secrets/sealing.ts'
 import type { Deps } from '../shared/deps.ts'
 
 export type KeepingDeps = Pick<Deps, 'pool' | 'clock' | 'sealer' | 'onForgedHours'>
@@ -61,7 +61,7 @@ export async function keep(
 ): Promise<void> {
   const toKeep = hours.map((hour) => {
     const times = reopened.get(hour.fromMs) ?? 0
-    const authentication = sealer.authenticate(textOf(hour, times, place), placeOf(endpoint, hour))
+    const authentication = sealer.authenticate(textOf(hour, times, place), fieldOf(endpoint, hour))
     return { ...hour, reopened: times, place, authentication }
   })
   await keepHours(pool, endpoint, toKeep)
@@ -83,7 +83,7 @@ function findAuthentic(
     if (row === null || row.authentication === null || row.place === null) continue
     const { authentication, place, ...hour } = row
     const text = textOf(hour, reopened, place)
-    if (sealer.isAuthentic(authentication, text, placeOf(endpoint, hour))) {
+    if (sealer.isAuthentic(authentication, text, fieldOf(endpoint, hour))) {
       authentic.push({ hour, place })
     } else if (isOfKnownKey(sealer, authentication)) forged++
   }
@@ -103,6 +103,6 @@ function textOf(hour: StatementHour, reopened: number, place: string): string {
 }
 
 /** Without the client's key, which is another one in another cell. */
-function placeOf({ id }: EndpointKey, { fromMs }: StatementHour): SealedPlace {
+function fieldOf({ id }: EndpointKey, { fromMs }: StatementHour): SealedField {
   return { column: 'statement_hours', row: `${id} ${new Date(fromMs).toISOString()}` }
 }

@@ -24,7 +24,7 @@ export async function* readSealedAudit(
   after: number,
 ): AsyncGenerator<SealedItem> {
   let last = after
-  let known = ''
+  let shown = ''
   while (true) {
     const segments = await readSegments(deps.pool, last, SEGMENTS_AT_ONCE)
     if (segments.length === 0) return
@@ -32,8 +32,8 @@ export async function* readSealedAudit(
       const read = await readPortion(deps, portion)
       // After the rows: a drop is committed before they go, so what was not found is covered by one that is.
       const drop = await readLastDrop(deps.pool)
-      if (drop !== null && drop.jws !== known && drop.through >= (portion[0]?.segment ?? 0)) {
-        known = drop.jws
+      if (drop !== null && drop.jws !== shown && drop.through >= (portion[0]?.segment ?? 0)) {
+        shown = drop.jws
         yield { drop: drop.jws, through: drop.through }
       }
       yield* read

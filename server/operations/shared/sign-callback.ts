@@ -9,7 +9,7 @@ import {
 import type { ServiceKeys } from './deps.ts'
 
 /** Null for an endpoint that does not ask for it, and when no key of that time is left. */
-export async function signIfAsked(
+export async function signIfEnabled(
   keys: Pick<ServiceKeys, 'signers'>,
   settings: EndpointSettings,
   what: { eventId: string; atMs: number; body: readonly Uint8Array[] },

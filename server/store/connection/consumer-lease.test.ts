@@ -12,7 +12,7 @@ import {
 const TURN = { id: -1, former: -1 }
 const ANOTHER = { id: -2, former: -2 }
 /** However busy the machine is, its beat comes in time. */
-const SPANS = { beatEveryMs: 50, heldMs: 60_000, silentMs: 90_000 }
+const TIMING = { beatEveryMs: 50, heldMs: 60_000, silentMs: 90_000 }
 
 let database: TestDatabase
 before(async () => {
@@ -26,18 +26,18 @@ const take = (options: Partial<ConsumerLeaseOptions> = {}) =>
     lock: TURN,
     cautiousMs: () => performance.now(),
     onLost: () => assert.fail('not lost'),
-    spans: SPANS,
+    timing: TIMING,
     ...options,
   })
 
 test('one has the right at a time, keeps it by its beat, and gives it back', async () => {
-  const spans = { beatEveryMs: 50, heldMs: 3_600, silentMs: 4_000 }
-  const held = (await take({ spans })) ?? assert.fail()
+  const timing = { beatEveryMs: 50, heldMs: 3_600, silentMs: 4_000 }
+  const held = (await take({ timing })) ?? assert.fail()
   assert.equal(await take(), null)
   const another = (await take({ lock: ANOTHER, source: 'other' })) ?? assert.fail()
   await another.release()
   const began = performance.now()
-  await until('longer than a silence has passed', () => performance.now() - began > spans.silentMs)
+  await until('longer than a silence has passed', () => performance.now() - began > timing.silentMs)
   assert.ok(held.isHeld())
   assert.equal(await take(), null)
   await held.release()
@@ -64,8 +64,8 @@ test('one that loses the connection loses the right, and is told once', async ()
 test('regression: one that is cut off without a word is replaced, and had stopped before by its own clock', async (t) => {
   const proxy = await startTcpProxy(t, database.url)
   let lost = 0
-  const spans = { beatEveryMs: 50, heldMs: 900, silentMs: 1_000 }
-  const cutOff = (await take({ url: proxy.url, onLost: () => lost++, spans })) ?? assert.fail()
+  const timing = { beatEveryMs: 50, heldMs: 900, silentMs: 1_000 }
+  const cutOff = (await take({ url: proxy.url, onLost: () => lost++, timing })) ?? assert.fail()
   proxy.isSilent = true
   const next = await until('another has it', () => take())
   assert.ok(!cutOff.isHeld(), 'it had stopped before')
@@ -79,7 +79,7 @@ test('regression: one whose clock has run on without a beat no longer counts on 
   let aheadMs = 0
   const held = (await take({ cautiousMs: () => performance.now() + aheadMs })) ?? assert.fail()
   assert.ok(held.isHeld())
-  aheadMs = SPANS.heldMs
+  aheadMs = TIMING.heldMs
   assert.ok(!held.isHeld(), 'frozen, and awake again: before its next beat is answered')
   await until('a beat was answered', () => held.isHeld())
   await held.release()

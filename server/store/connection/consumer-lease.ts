@@ -14,7 +14,7 @@ export interface ConsumerLease {
   release(): Promise<void>
 }
 
-export interface ConsumerLeaseSpans {
+export interface ConsumerLeaseTiming {
   beatEveryMs: number
   /** How long the holder counts on its right, from the moment it sent a beat. */
   heldMs: number
@@ -30,12 +30,12 @@ export interface ConsumerLeaseOptions {
   cautiousMs(): number
   /** Called once, when the right is lost and was not given back. */
   onLost(): void
-  spans?: ConsumerLeaseSpans
+  timing?: ConsumerLeaseTiming
 }
 
 export const NATS_SOURCE = 'nats'
 
-const SPANS: ConsumerLeaseSpans = { beatEveryMs: 3_000, heldMs: 18_000, silentMs: 20_000 }
+const TIMING: ConsumerLeaseTiming = { beatEveryMs: 3_000, heldMs: 18_000, silentMs: 20_000 }
 const ANSWER_MS_MAX = 5_000
 /** A session that ends in order gives its right back at once. */
 const END_MS_MAX = 1_000
@@ -73,7 +73,7 @@ export async function readConsumerLease(db: Db, source: string): Promise<string 
 class HeldLease implements ConsumerLease {
   readonly id = randomUUID()
   readonly #options: ConsumerLeaseOptions
-  readonly #spans: ConsumerLeaseSpans
+  readonly #timing: ConsumerLeaseTiming
   readonly #client
   #heldUntilMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
@@ -81,9 +81,9 @@ class HeldLease implements ConsumerLease {
 
   constructor(options: ConsumerLeaseOptions) {
     this.#options = options
-    this.#spans = options.spans ?? SPANS
+    this.#timing = options.timing ?? TIMING
     this.#client = createClient(options.url, 'paybell turn', {
-      settings: { idle_session_timeout: this.#spans.silentMs },
+      settings: { idle_session_timeout: this.#timing.silentMs },
       // A standby would give the lock to every process that asks.
       mustTakeWrites: true,
       queryTimeoutMs: ANSWER_MS_MAX,
@@ -120,8 +120,8 @@ class HeldLease implements ConsumerLease {
 
   /** The server cannot have heard it before it was sent. */
   #countFrom(sentAtMs: number): void {
-    this.#heldUntilMs = sentAtMs + this.#spans.heldMs
-    this.#timer = setTimeout(() => void this.#beat(), this.#spans.beatEveryMs)
+    this.#heldUntilMs = sentAtMs + this.#timing.heldMs
+    this.#timer = setTimeout(() => void this.#beat(), this.#timing.beatEveryMs)
   }
 
   async #beat(): Promise<void> {

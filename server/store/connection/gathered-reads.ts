@@ -13,7 +13,7 @@ export interface GatheredReadsOptions<Question, Answer> {
   soon(begin: () => void): void
 }
 
-interface Asked<Question, Answer> {
+interface Waiting<Question, Answer> {
   question: Question
   answer: Promise<Answer>
   resolve(answer: Answer): void
@@ -22,7 +22,7 @@ interface Asked<Question, Answer> {
 
 export class GatheredReads<Question, Answer> {
   readonly #options: GatheredReadsOptions<Question, Answer>
-  readonly #waiting = new Map<string, Asked<Question, Answer>>()
+  readonly #waiting = new Map<string, Waiting<Question, Answer>>()
   #reads = 0
 
   constructor(options: GatheredReadsOptions<Question, Answer>) {
@@ -41,31 +41,31 @@ export class GatheredReads<Question, Answer> {
 
   #next(): void {
     while (this.#waiting.size > 0 && this.#reads < this.#options.readsMax) {
-      const asked = this.#take()
+      const taken = this.#take()
       this.#reads++
       const done = () => {
         this.#reads--
         this.#next()
       }
       void this.#options
-        .read(asked.map(({ question }) => question))
+        .read(taken.map(({ question }) => question))
         .then(
           (answers) => {
-            for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
+            for (const [index, { resolve }] of taken.entries()) resolve(answers[index] as Answer)
           },
           (error: unknown) => {
-            for (const { reject } of asked) reject(error)
+            for (const { reject } of taken) reject(error)
           },
         )
         .then(done)
     }
   }
 
-  #take(): Asked<Question, Answer>[] {
-    const taken: Asked<Question, Answer>[] = []
-    for (const [key, asked] of this.#waiting) {
+  #take(): Waiting<Question, Answer>[] {
+    const taken: Waiting<Question, Answer>[] = []
+    for (const [key, waiting] of this.#waiting) {
       if (taken.length === this.#options.perReadMax) break
-      taken.push(asked)
+      taken.push(waiting)
       this.#waiting.delete(key)
     }
     return taken

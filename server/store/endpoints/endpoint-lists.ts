@@ -87,15 +87,15 @@ export async function listAllEndpoints(
   const values: unknown[] = [page.size, pageOffset(page)]
   const conditions = ['e.deleted_at is null', 'not c.is_internal']
   // Each only where it is asked for: the planner then knows which index serves.
-  const where = (value: unknown, condition: (place: string) => string) => {
+  const where = (value: unknown, condition: (parameter: string) => string) => {
     if (value !== null) conditions.push(condition(`$${values.push(value)}`))
   }
-  where(filter.clientId, (place) => `c.id = ${place}`)
-  where(filter.accountId, (place) => `e.account_id = ${place}`)
-  where(filter.kind, (place) => `e.kind = ${place}`)
-  where(filter.status, (place) => `e.status = ${place}`)
-  where(filter.search, (place) =>
-    isUuid(filter.search ?? '') ? `e.id = ${place}::uuid` : isNamed('e.url', place),
+  where(filter.clientId, (parameter) => `c.id = ${parameter}`)
+  where(filter.accountId, (parameter) => `e.account_id = ${parameter}`)
+  where(filter.kind, (parameter) => `e.kind = ${parameter}`)
+  where(filter.status, (parameter) => `e.status = ${parameter}`)
+  where(filter.search, (parameter) =>
+    isUuid(filter.search ?? '') ? `e.id = ${parameter}::uuid` : isNamed('e.url', parameter),
   )
   const failing = `exists (select from endpoint_health h where h.client_key = e.client_key
     and h.endpoint_id = e.id and h.failing_since is not null)`

@@ -23,8 +23,8 @@ export async function ensureInternalClient(
   client: { id: string; name: string },
   now: Date,
 ): Promise<number> {
-  const known = await findInternalClient(db)
-  if (known !== null) return known
+  const stored = await findInternalClient(db)
+  if (stored !== null) return stored
   const { rows } = await db.query<{ client_key: number }>({
     text: `insert into clients (id, name, is_internal, created_at) values ($1, $2, true, $3)
            returning client_key`,

@@ -2,7 +2,7 @@
 
 import type { Db } from '../connection/db.ts'
 
-export interface CheckPlace {
+export interface CheckedEndpoint {
   clientKey: number
   endpointId: string
 }
@@ -13,7 +13,7 @@ export interface CheckPlace {
  */
 export async function beginCheck(
   db: Db,
-  { clientKey, endpointId }: CheckPlace,
+  { clientKey, endpointId }: CheckedEndpoint,
   startedAt: Date,
   givenUpAfterMs: number,
 ): Promise<boolean> {
@@ -34,7 +34,7 @@ export async function beginCheck(
 /** Ends the check that began then, and not one that has taken its place. */
 export async function endCheck(
   db: Db,
-  { clientKey, endpointId }: CheckPlace,
+  { clientKey, endpointId }: CheckedEndpoint,
   startedAt: Date,
 ): Promise<void> {
   await db.query({

@@ -13,7 +13,7 @@ export async function readFailureReasons(
   db: Db,
   clientKey: number,
   endpointId: string,
-  period: Stretch,
+  stretch: Stretch,
 ): Promise<readonly FailureReason[]> {
   const { rows } = await db.query<FailureReason>({
     text: `select a.outcome, a.status, count(*)::int as count
@@ -22,7 +22,7 @@ export async function readFailureReasons(
            cross join lateral (
              select a.outcome, a.status from earlier_attempts a
              where a.client_key = p.client_key and a.delivery_id = p.id
-               and ${timesWithin(period, 'a.at')} limit 100) as a
+               and ${timesWithin(stretch, 'a.at')} limit 100) as a
            group by 1, 2 order by 3 desc limit 20`,
     values: [clientKey, endpointId, DELIVERIES_MAX],
   })

@@ -63,14 +63,14 @@ export async function readOwedKeys(
 // Looked up one by one, by their keys: statistics about what comes and goes are not to be trusted. What has moved to
 // another cell may still be here for a moment.
 const GIVEN = `free as (
-  select g.client_key, g.id, g.place, g.finished_at
+  select g.client_key, g.id, g.position, g.finished_at
   from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
-    as g (client_key, id, place, finished_at)
+    as g (client_key, id, position, finished_at)
   where (select true from job_items i
     where i.client_key = g.client_key and i.delivery_id = g.id) is null
     and ${hasNotLeft('g.client_key')})`
 
-const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+const TO_CANCEL = `select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.position
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p`
@@ -86,7 +86,7 @@ const TO_RETRY = `${TO_CANCEL}
  * selected, to the millisecond that a Date knows, was dealt with by another.
  */
 function toReplay(endedWithin: Stretch, madeWithin: Stretch): string {
-  return `select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
+  return `select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.position
     from free g cross join lateral (
       select f.endpoint_id, f.finished_at from final_deliveries f
       where f.client_key = g.client_key and f.id = g.id and ${timesWithin(endedWithin, 'f.finished_at')}
@@ -103,24 +103,24 @@ export interface FitRow {
   id: string
   endpoint_id: string
   finished_at: string | null
-  place: number
+  position: number
 }
 
-/** Those that a job would deal with, and their places among all that were given. */
+/** Those that a job would deal with, and their positions among all that were given. */
 async function readFit(
   db: Db,
   act: Act,
   selected: readonly SelectedDelivery[],
 ): Promise<readonly FitRow[]> {
-  const placed = selected.map((delivery, place) => ({ ...delivery, place }))
+  const numbered = selected.map((delivery, position) => ({ ...delivery, position }))
   const found: FitRow[] = []
   if (act !== 'replay') {
     const text = act === 'cancel' ? TO_CANCEL : TO_RETRY
-    for (const some of inParts(placed)) found.push(...(await readFitRows(db, text, some)))
+    for (const some of inParts(numbered)) found.push(...(await readFitRows(db, text, some)))
     return found
   }
   // What was pending when it was selected has not been selected for a replay.
-  const ended = placed.flatMap(({ finishedAtMs, ...delivery }) =>
+  const ended = numbered.flatMap(({ finishedAtMs, ...delivery }) =>
     finishedAtMs === null ? [] : [{ ...delivery, finishedAtMs }],
   )
   const endedAtMs = (delivery: { finishedAtMs: number }) => delivery.finishedAtMs
@@ -138,7 +138,7 @@ async function readFit(
 async function readFitRows(
   db: Db,
   text: string,
-  some: readonly (SelectedDelivery & { place: number })[],
+  some: readonly (SelectedDelivery & { position: number })[],
 ): Promise<readonly FitRow[]> {
   const { rows } = await db.query<FitRow>(`with ${GIVEN} ${text}`, columnsOf(some))
   return rows
@@ -156,8 +156,8 @@ export async function countFitByEndpoint(
     act,
     selected,
   )) {
-    const known = counts.get(endpointId) ?? { clientKey, endpointId, count: 0 }
-    counts.set(endpointId, { ...known, count: known.count + 1 })
+    const counted = counts.get(endpointId) ?? { clientKey, endpointId, count: 0 }
+    counts.set(endpointId, { ...counted, count: counted.count + 1 })
   }
   return [...counts.values()]
 }
@@ -204,7 +204,7 @@ export async function noteRows(db: Db, jobId: string, fit: readonly FitRow[]): P
         column('uuid', some, (row) => row.id),
         column('uuid', some, (row) => row.endpoint_id),
         writtenInstants(some, (row) => row.finished_at),
-        column('int', some, (row) => row.place),
+        column('int', some, (row) => row.position),
         jobId,
       ],
     })
@@ -213,11 +213,11 @@ export async function noteRows(db: Db, jobId: string, fit: readonly FitRow[]): P
   return total
 }
 
-function columnsOf(selected: readonly (SelectedDelivery & { place: number })[]): unknown[] {
+function columnsOf(selected: readonly (SelectedDelivery & { position: number })[]): unknown[] {
   return [
     column('int', selected, (delivery) => delivery.clientKey),
     column('uuid', selected, (delivery) => delivery.id),
-    column('int', selected, (delivery) => delivery.place),
+    column('int', selected, (delivery) => delivery.position),
     column('timestamptz', selected, (delivery) => delivery.finishedAtMs),
   ]
 }

@@ -217,7 +217,7 @@ export function residualConditions(
   const add = (condition: string) => conditions.push(` and ${condition}`)
   if (query.payments !== null || query.event !== null) {
     if (query.clientKey !== null) add(`d.client_key = ${parameters.add(query.clientKey)}`)
-    // A span is a whole millisecond, the cursor a place within it.
+    // A span is a whole millisecond, the cursor an instant within it.
     if (reach.beforeId !== null) add(`d.id < ${parameters.add(reach.beforeId)}::uuid`)
     if (query.deliveryId !== null) add(`d.id = ${parameters.add(query.deliveryId)}::uuid`)
   }

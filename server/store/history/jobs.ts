@@ -141,16 +141,17 @@ export interface JobItem {
   endpointId: string
   /** As the database writes it; empty for a pending delivery. */
   finishedAt: string
-  place: number
+  /** Its number in the job, from 0. */
+  position: number
 }
 
-/** The next items of a job, in order; those before `place` have been looked at already. */
+/** The next items of a job, in order; those before `fromPosition` have been looked at already. */
 export async function readItems(
   db: Db,
   jobId: string,
-  fromPlace: number,
+  fromPosition: number,
   limit: number,
-): Promise<{ items: readonly JobItem[]; nextPlace: number | null }> {
+): Promise<{ items: readonly JobItem[]; nextPosition: number | null }> {
   const { rows } = await db.query<{
     client_key: number
     delivery_id: string
@@ -161,7 +162,7 @@ export async function readItems(
     name: 'read-job-items',
     text: `select client_key, delivery_id, endpoint_id, finished_at::text, place from job_items
            where job_id = $1 and place >= $2 order by place limit $3`,
-    values: [jobId, fromPlace, limit],
+    values: [jobId, fromPosition, limit],
   })
   const last = rows.at(-1)
   return {
@@ -170,9 +171,9 @@ export async function readItems(
       id: row.delivery_id,
       endpointId: row.endpoint_id,
       finishedAt: row.finished_at ?? '',
-      place: row.place,
+      position: row.place,
     })),
-    nextPlace: rows.length < limit || last === undefined ? null : last.place + 1,
+    nextPosition: rows.length < limit || last === undefined ? null : last.place + 1,
   }
 }
 
@@ -190,7 +191,7 @@ export async function settleItems(
              delete from job_items where job_id = $1 and place = any($2::int[]))
            update jobs set done = done + $3, passed_over = passed_over + $4, failures = 0
            where id = $1`,
-    values: [jobId, column('int', settled, (item) => item.place), settled.length, passedOver],
+    values: [jobId, column('int', settled, (item) => item.position), settled.length, passedOver],
   })
 }
 

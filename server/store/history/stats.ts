@@ -42,9 +42,9 @@ export async function readEndedDays(db: Db, from: Date): Promise<readonly EndedD
   })
   const days = new Map<string, EndedDay>()
   for (const { day, state, count } of rows) {
-    const known = days.get(day) ?? { day, ended: {} }
-    known.ended[state] = count
-    days.set(day, known)
+    const entry = days.get(day) ?? { day, ended: {} }
+    entry.ended[state] = count
+    days.set(day, entry)
   }
   return [...days.values()]
 }
@@ -85,10 +85,10 @@ export async function readOwedPicture(pool: Pool, bounds: readonly Date[]): Prom
   return inTransaction(pool, async (db) => {
     // All of the table is wanted: the one case where an index would only be in the way.
     const allowed = db.query('set local enable_seqscan = on')
-    const { rows } = await db.query<{ place: number | null; count: number; oldest: Date | null }>({
+    const { rows } = await db.query<{ bucket: number | null; count: number; oldest: Date | null }>({
       name: 'read-owed-picture',
       text: `with ${downEndpoints('$2')}
-             select width_bucket(due_at, $1::timestamptz[]) as place, count(*)::int as count,
+             select width_bucket(due_at, $1::timestamptz[]) as bucket, count(*)::int as count,
                min(due_at) as oldest
              from (
                select case when p.next_attempt_at > $2 or not ${isOfDownEndpoint('p')}
@@ -99,13 +99,13 @@ export async function readOwedPicture(pool: Pool, bounds: readonly Date[]): Prom
     })
     await allowed
     const byBound = Array.from({ length: bounds.length + 1 }, () => 0)
-    for (const { place, count } of rows) if (place !== null) byBound[place] = count
+    for (const { bucket, count } of rows) if (bucket !== null) byBound[bucket] = count
     const [due = 0, ...later] = byBound
     return {
       due,
       scheduled: later.reduce((sum, count) => sum + count, 0),
-      paused: rows.find(({ place }) => place === null)?.count ?? 0,
-      oldestDueAt: rows.find(({ place }) => place === 0)?.oldest ?? null,
+      paused: rows.find(({ bucket }) => bucket === null)?.count ?? 0,
+      oldestDueAt: rows.find(({ bucket }) => bucket === 0)?.oldest ?? null,
       byBound,
     }
   })

@@ -99,12 +99,12 @@ async function copyClientRow(
     [clientKey],
   )
   const [row] = rows
-  const { rows: known } = await target.query<{ client_key: number }>(
+  const { rows: existing } = await target.query<{ client_key: number }>(
     'select client_key from clients where id = $1',
     [row?.id],
   )
-  if (known[0] !== undefined) {
-    const { client_key: newKey } = known[0]
+  if (existing[0] !== undefined) {
+    const { client_key: newKey } = existing[0]
     const left = await lockClientMove(target, row?.id)
     if (left === null || !hasLeft(left.state)) throw alreadyThere()
     await forgetMove(target, newKey)

@@ -26,8 +26,8 @@ const ATTEMPTS = guardedRows<LateSuccess>(
 )
 
 export async function recordLateSuccesses(db: Db, records: readonly LateSuccess[]): Promise<void> {
-  const known = await findKnown(db, records)
-  const late = records.filter(({ id }) => !known.has(id))
+  const recorded = await findRecorded(db, records)
+  const late = records.filter(({ id }) => !recorded.has(id))
   if (late.length === 0) return
   await db.query({
     text: `with ${ATTEMPTS.head}
@@ -40,7 +40,7 @@ export async function recordLateSuccesses(db: Db, records: readonly LateSuccess[
 }
 
 /** Those that have ended their delivery. Nothing else of ours can do so between this and what follows. */
-async function findKnown(db: Db, records: readonly LateSuccess[]): Promise<ReadonlySet<string>> {
+async function findRecorded(db: Db, records: readonly LateSuccess[]): Promise<ReadonlySet<string>> {
   const since = stretchAround(records.map((record) => record.atMs))
   const { rows } = await db.query<{ id: string }>({
     text: `select m.id from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])

@@ -74,8 +74,8 @@ function toStrands(cancelled: readonly CancelledUpdate[]): readonly ReleasedStra
   const strands = new Map<string, ReleasedStrand>()
   for (const { clientKey, endpointId, paymentId, sequence, attempts } of cancelled) {
     const key = `${endpointId}/${paymentId}`
-    const known = strands.get(key)?.triedSequence ?? 0
-    const triedSequence = attempts > 0 ? Math.max(known, sequence) : known
+    const tried = strands.get(key)?.triedSequence ?? 0
+    const triedSequence = attempts > 0 ? Math.max(tried, sequence) : tried
     strands.set(key, { clientKey, endpointId, paymentId, triedSequence })
   }
   return [...strands.values()]

@@ -32,14 +32,14 @@ export interface PaymentItem {
   text: string
 }
 
-export interface PaymentPlace {
+export interface PaymentPosition {
   acceptedAt: Date
   id: string
 }
 
 export interface PaymentSlice {
   items: readonly PaymentItem[]
-  downTo: PaymentPlace | null
+  downTo: PaymentPosition | null
 }
 
 /** Payments with one externalId that are looked at; the newest of them. */
@@ -64,7 +64,7 @@ interface PaymentRow {
 export async function readPaymentSlice(
   db: Db,
   query: PaymentQuery,
-  reach: { before: PaymentPlace | null; limit: number; chunk: number },
+  reach: { before: PaymentPosition | null; limit: number; chunk: number },
 ): Promise<PaymentSlice> {
   const values: unknown[] = [reach.chunk, reach.limit]
   const add = (value: unknown) => `$${values.push(value)}`
@@ -134,7 +134,7 @@ function newestOfAll(owner: string, inIndex: string): string {
 
 function conditionsOf(
   query: PaymentQuery,
-  before: PaymentPlace | null,
+  before: PaymentPosition | null,
   add: (value: unknown) => string,
 ): { inIndex: string; afterwards: string } {
   const inIndex = ['true']

@@ -4,7 +4,7 @@ import type { Db } from '../connection/db.ts'
 import { CLOCKS_APART_MS, idFloor } from '../sql/stretches.ts'
 
 /** How far the last look at a client's payments came. */
-export interface OldPlace {
+export interface OldPosition {
   acceptedAt: string
   id: string
 }
@@ -12,7 +12,7 @@ export interface OldPlace {
 export interface Forgotten {
   count: number
   /** Null: there is nothing more of this client. */
-  next: OldPlace | null
+  next: OldPosition | null
 }
 
 export async function readClientKeys(db: Db): Promise<readonly number[]> {
@@ -32,7 +32,7 @@ export async function forgetOldPayments(
   db: Db,
   clientKey: number,
   before: Date,
-  after: OldPlace | null,
+  after: OldPosition | null,
   limit: number,
 ): Promise<Forgotten> {
   const { rows } = await db.query<{ accepted_at: string; id: string; is_old: boolean }>({

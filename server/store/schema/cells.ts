@@ -27,12 +27,12 @@ export async function readCells(db: Db): Promise<readonly CellFacts[]> {
          where c.relnamespace = n.oid and c.relkind = 'r'), 0)::float8 as bytes
      from pg_namespace n where n.nspname ~ '^paybell(_[1-9][0-9]{0,3})?$'`,
   )
-  const placed = await readPlaces(db)
+  const nodes = await readNodesOfCells(db)
   return rows
     .map(({ schema, bytes, has_migrations: isMigrated }) => ({
       cell: Number(/\d+$/.exec(schema)?.[0] ?? 0),
-      bytes: placed.get(schema)?.bytes ?? bytes,
-      node: placed.get(schema)?.node ?? null,
+      bytes: nodes.get(schema)?.bytes ?? bytes,
+      node: nodes.get(schema)?.node ?? null,
       isMigrated,
     }))
     .filter(({ cell }) => cell <= CELL_MAX)
@@ -40,7 +40,9 @@ export async function readCells(db: Db): Promise<readonly CellFacts[]> {
 }
 
 /** Schemas that are distributed, with the node that has each. A node that is away shows no size. */
-async function readPlaces(db: Db): Promise<ReadonlyMap<string, { node: string; bytes: number }>> {
+async function readNodesOfCells(
+  db: Db,
+): Promise<ReadonlyMap<string, { node: string; bytes: number }>> {
   if (!(await hasCitus(db))) return new Map()
   const { rows } = await db.query<{ schema: string; node: string; bytes: number }>(
     `select n.nspname as schema, min(w.nodename || ':' || w.nodeport) as node,
@@ -92,7 +94,7 @@ async function readCell(db: Db): Promise<number> {
  */
 export async function distributeCell(db: Db): Promise<boolean> {
   if (!(await hasCitus(db))) return false
-  if ((await readPlace(db)) !== null) return true
+  if ((await readNodeOfCell(db)) !== null) return true
   for (const statement of BEFORE_DISTRIBUTION) await db.query(statement)
   await db.query('select citus_schema_distribute(current_schema()::text::regnamespace)')
   // What statements call beside tables runs where the tables are. Tables take along what they call themselves.
@@ -151,8 +153,8 @@ export async function readNodes(db: Db): Promise<readonly ClusterNode[] | null> 
 }
 
 /** Where the session's own cell is; null where it is not distributed. */
-export async function readPlace(db: Db): Promise<string | null> {
-  return (await readPlaces(db)).get(schemaOfCell(await readCell(db)))?.node ?? null
+export async function readNodeOfCell(db: Db): Promise<string | null> {
+  return (await readNodesOfCells(db)).get(schemaOfCell(await readCell(db)))?.node ?? null
 }
 
 /** The cluster's own online move of the session's own cell: writers wait for a moment at its end. */

@@ -83,13 +83,13 @@ export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
 async function inspectSchema(client: pg.Client): Promise<SchemaFacts> {
   const { rows: applied } = await client.query<{ name: string }>('select name from migrations')
   const hashes = await readMigrationHashes(MIGRATIONS_DIR)
-  const known = [...hashes.keys()]
+  const expected = [...hashes.keys()]
   const names = new Set(applied.map(({ name }) => name))
-  const missingMigrations = known.filter((name) => !names.has(name))
+  const missingMigrations = expected.filter((name) => !names.has(name))
   const isWhole = missingMigrations.length === 0
   return {
     missingMigrations,
-    unknownMigrations: [...names].filter((name) => !known.includes(name)).sort(),
+    unknownMigrations: [...names].filter((name) => !expected.includes(name)).sort(),
     changedMigrations: await findChangedMigrations(client, hashes),
     partitionedUntil: await findPartitionedUntil(client),
     // A schema that is not whole may lack what these ask for.

@@ -7,7 +7,7 @@ import type pg from 'pg'
 export type Pooling = 'none' | 'session' | 'transaction'
 
 /** A pooler that shares may hand out the same connection by chance, so it is asked more than once. */
-const ROUNDS = 5
+const TRIES = 5
 
 /** `open` connects once more, beside the client. */
 export async function findPooling(
@@ -19,7 +19,7 @@ export async function findPooling(
   if ((client as pg.Client & { processID?: number }).processID === own) return 'none'
   const other = await open()
   try {
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let n = 0; n < TRIES; n++) {
       await other.query('begin')
       // While the other one is in a transaction, its connection is its own in any mode.
       if ((await readPid(other)) === own || (await readPid(client)) !== own) return 'transaction'

@@ -44,7 +44,7 @@ export async function readCredentials(
 ): Promise<readonly Credentials[]> {
   const { rows } = await db.query<CredentialsRow>({
     name: 'read-credentials',
-    text: `select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
+    text: `select client.client_key, client.status, coalesce(held.id, $4::uuid) as id,
              coalesce(held.digest, $2) as digest,
              coalesce(held.master_key_id, $3) as master_key_id
            from unnest(${hideLength('$1', 'uuid[]')}) with ordinality as q (client_id, number)
@@ -52,13 +52,13 @@ export async function readCredentials(
              select coalesce(max(client_key), -1) as client_key,
                coalesce(max(status), 'DISABLED') as status
              from clients where id = q.client_id
-           ) as asked
-           cross join generate_series(1, ${SECRETS_MAX}) as place
+           ) as client
+           cross join generate_series(1, ${SECRETS_MAX}) as nth
            left join lateral (
-             select id, digest, master_key_id, row_number() over (order by created_at, id) as place
-             from client_secrets where client_key = asked.client_key
-           ) as held using (place)
-           order by q.number, place`,
+             select id, digest, master_key_id, row_number() over (order by created_at, id) as nth
+             from client_secrets where client_key = client.client_key
+           ) as held using (nth)
+           order by q.number, nth`,
     values: [column('uuid', clientIds, (id) => id), dummy.digest, dummy.masterKeyId, NIL_UUID],
   })
   return clientIds.map((_, index) => {

@@ -26,7 +26,7 @@ const RECORD_MAC_BYTES = 4 + 32
 const DERIVED_MARK = '/2'
 
 /** Where a secret lives: `endpoints.shared_key`, and the id of its row. */
-export interface SealedPlace {
+export interface SealedField {
   column: string
   row: string
 }
@@ -82,21 +82,21 @@ export class Sealer {
     return this.#keys.has(toMasterKeyId(id))
   }
 
-  seal(secret: Uint8Array, place: SealedPlace): Buffer {
+  seal(secret: Uint8Array, field: SealedField): Buffer {
     const nonce = randomBytes(12)
     const prefix = this.sealedPrefix
     const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(prefix), nonce)
-    cipher.setAAD(aad(place))
+    cipher.setAAD(aad(field))
     const text = Buffer.concat([cipher.update(secret), cipher.final()])
     return Buffer.concat([prefix, nonce, cipher.getAuthTag(), text])
   }
 
   /** Throws when the text was damaged, moved, or sealed under a key that is not configured. */
-  open(sealed: Uint8Array, place: SealedPlace): Buffer {
+  open(sealed: Uint8Array, field: SealedField): Buffer {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
     if (bytes.length < HEADER_BYTES) throw new Error('not a sealed text')
     const decipher = createDecipheriv('aes-256-gcm', this.#sealingKey(bytes), bytes.subarray(5, 17))
-    decipher.setAAD(aad(place))
+    decipher.setAAD(aad(field))
     decipher.setAuthTag(bytes.subarray(17, 33))
     return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES)), decipher.final()])
   }
@@ -128,18 +128,18 @@ export class Sealer {
    * Says that a holder of the master key wrote this row: for what is no secret, but must not be anyone else's word, such
    * as a public key. Bound to its row and column. `text` has to be one spelling of all that is to be trusted.
    */
-  authenticate(text: string, place: SealedPlace): Buffer {
+  authenticate(text: string, field: SealedField): Buffer {
     const { forRecords } = this.#key(this.#writeKeyId)
-    return Buffer.concat([Buffer.from(this.#writeKeyId, 'hex'), recordMac(forRecords, text, place)])
+    return Buffer.concat([Buffer.from(this.#writeKeyId, 'hex'), recordMac(forRecords, text, field)])
   }
 
-  /** Whether `authenticate` made it, of this text and for this place, under a master key that is configured. */
-  isAuthentic(authentication: Uint8Array | null, text: string, place: SealedPlace): boolean {
+  /** Whether `authenticate` made it, of this text and for this field, under a master key that is configured. */
+  isAuthentic(authentication: Uint8Array | null, text: string, field: SealedField): boolean {
     if (authentication?.length !== RECORD_MAC_BYTES) return false
     const bytes = Buffer.from(authentication)
     const key = this.#keys.get(bytes.toString('hex', 0, 4))
     if (key === undefined) return false
-    return timingSafeEqual(recordMac(key.forRecords, text, place), bytes.subarray(4))
+    return timingSafeEqual(recordMac(key.forRecords, text, field), bytes.subarray(4))
   }
 
   /** Whether an authentication is under the master key that writes. */
@@ -201,8 +201,8 @@ function toMasterKeyId(id: string): string {
   return id.endsWith(DERIVED_MARK) ? id.slice(0, -DERIVED_MARK.length) : id
 }
 
-function recordMac(key: KeyObject, text: string, place: SealedPlace): Buffer {
-  return createHmac('sha256', key).update(aad(place)).update('\0').update(text).digest()
+function recordMac(key: KeyObject, text: string, field: SealedField): Buffer {
+  return createHmac('sha256', key).update(aad(field)).update('\0').update(text).digest()
 }
 
 /** Tells keys apart without telling anything about them. */
@@ -214,6 +214,6 @@ function keyId(key: Buffer): string {
     .slice(0, 8)
 }
 
-function aad(place: SealedPlace): Buffer {
-  return Buffer.from(`${place.column}\0${place.row}`)
+function aad(field: SealedField): Buffer {
+  return Buffer.from(`${field.column}\0${field.row}`)
 }

@@ -1,4 +1,4 @@
-// One `paybell serve` of a scenario, with production's own spans. It is ended by its own id.
+// One `paybell serve` of a scenario, with production's own durations. It is ended by its own id.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

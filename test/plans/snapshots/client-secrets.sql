@@ -17,7 +17,7 @@ prepare "client-secrets.listSecrets" (integer) as
 
 -- client-secrets.readCredentials: kept as read-credentials
 prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
-  select asked.client_key, asked.status, coalesce(held.id, $4::uuid) as id,
+  select client.client_key, client.status, coalesce(held.id, $4::uuid) as id,
   coalesce(held.digest, $2) as digest,
   coalesce(held.master_key_id, $3) as master_key_id
   from unnest((select $1::uuid[])::uuid[]) with ordinality as q (client_id, number)
@@ -25,13 +25,13 @@ prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
     select coalesce(max(client_key), -1) as client_key,
     coalesce(max(status), 'DISABLED') as status
     from clients where id = q.client_id
-  ) as asked
-  cross join generate_series(1, 2) as place
+  ) as client
+  cross join generate_series(1, 2) as nth
   left join lateral (
-    select id, digest, master_key_id, row_number() over (order by created_at, id) as place
-    from client_secrets where client_key = asked.client_key
-  ) as held using (place)
-  order by q.number, place;
+    select id, digest, master_key_id, row_number() over (order by created_at, id) as nth
+    from client_secrets where client_key = client.client_key
+  ) as held using (nth)
+  order by q.number, nth;
 
 -- client-secrets.replaceDigest: planned each time
 prepare "client-secrets.replaceDigest" (integer, uuid, bytea, text) as

@@ -5,7 +5,7 @@
 prepare "delivery-names.readDeliveryNames" (integer[], uuid[], uuid[]) as
   select c.name as client_name, a.name as account_name, p.text
   from unnest($1::int[], $2::uuid[], $3::uuid[]) with ordinality
-  as k (client_key, account_id, payment_id, place)
+  as k (client_key, account_id, payment_id, number)
   join clients c on c.client_key = k.client_key
   left join lateral (
     select a.name from accounts a
@@ -13,4 +13,4 @@ prepare "delivery-names.readDeliveryNames" (integer[], uuid[], uuid[]) as
   left join lateral (
     select p.text from payments p
     where p.id = k.payment_id and p.client_key = k.client_key limit 1) as p on true
-  order by k.place;
+  order by k.number;

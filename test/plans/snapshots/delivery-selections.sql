@@ -15,13 +15,13 @@ prepare "delivery-selections.noteRows" (integer[], uuid[], uuid[], timestamp wit
 -- delivery-selections.readFitRows to cancel: planned each time
 prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[], timestamp with time zone[]) as
   with free as (
-    select g.client_key, g.id, g.place, g.finished_at
+    select g.client_key, g.id, g.position, g.finished_at
     from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
-    as g (client_key, id, place, finished_at)
+    as g (client_key, id, position, finished_at)
     where (select true from job_items i
       where i.client_key = g.client_key and i.delivery_id = g.id) is null
     and g.client_key <> all(array(
-        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.position
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p;
@@ -29,13 +29,13 @@ prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[
 -- delivery-selections.readFitRows to replay: planned each time
 prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[], timestamp with time zone[]) as
   with free as (
-    select g.client_key, g.id, g.place, g.finished_at
+    select g.client_key, g.id, g.position, g.finished_at
     from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
-    as g (client_key, id, place, finished_at)
+    as g (client_key, id, position, finished_at)
     where (select true from job_items i
       where i.client_key = g.client_key and i.delivery_id = g.id) is null
     and g.client_key <> all(array(
-        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.place
+        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, f.endpoint_id, f.finished_at::text, g.position
   from free g cross join lateral (
     select f.endpoint_id, f.finished_at from final_deliveries f
     where f.client_key = g.client_key and f.id = g.id and f.finished_at >= timestamptz '2026-03-10T11:47:30.320Z' and f.finished_at < timestamptz '2026-03-10T11:59:32.321Z'
@@ -49,13 +49,13 @@ prepare "delivery-selections.readFitRows to replay" (integer[], uuid[], integer[
 -- delivery-selections.readFitRows to retry: planned each time
 prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[], timestamp with time zone[]) as
   with free as (
-    select g.client_key, g.id, g.place, g.finished_at
+    select g.client_key, g.id, g.position, g.finished_at
     from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
-    as g (client_key, id, place, finished_at)
+    as g (client_key, id, position, finished_at)
     where (select true from job_items i
       where i.client_key = g.client_key and i.delivery_id = g.id) is null
     and g.client_key <> all(array(
-        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.place
+        select m.client_key from client_moves m where m.state = 'MOVED'))) select g.client_key, g.id, p.endpoint_id, null::text as finished_at, g.position
   from free g cross join lateral (
     select p.endpoint_id from pending_deliveries p
     where p.client_key = g.client_key and p.id = g.id limit 1) as p

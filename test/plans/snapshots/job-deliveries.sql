@@ -35,12 +35,12 @@ prepare "job-deliveries.nameEndpoints" (integer[], uuid[], integer[]) as
   case when e.deleted_at is null then e.status else 'DELETED' end as status, h.circuit,
   k.count
   from unnest($1::int[], $2::uuid[], $3::int[]) with ordinality
-  as k (client_key, endpoint_id, count, place)
+  as k (client_key, endpoint_id, count, number)
   join endpoints e on e.client_key = k.client_key and e.id = k.endpoint_id
   join clients c on c.client_key = k.client_key
   left join endpoint_health h
   on h.client_key = k.client_key and h.endpoint_id = k.endpoint_id
-  order by k.place;
+  order by k.number;
 
 -- job-deliveries.readJobDeliveries: planned each time, with enable_seqscan = on
 prepare "job-deliveries.readJobDeliveries" (uuid, uuid, bigint) as

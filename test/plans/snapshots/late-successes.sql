@@ -1,8 +1,8 @@
 -- The statements of server/store/owed/late-successes.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
--- late-successes.findKnown: planned each time, hot path
-prepare "late-successes.findKnown" (integer[], uuid[], integer[], timestamp with time zone[]) as
+-- late-successes.findRecorded: planned each time, hot path
+prepare "late-successes.findRecorded" (integer[], uuid[], integer[], timestamp with time zone[]) as
   select m.id from unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[])
   as m (client_key, id, attempt, at)
   cross join lateral (

@@ -57,11 +57,11 @@ prepare "search-hits.findNamedEndpoints of a client" (text, integer, uuid) as
 -- search-hits.findPaymentHits: planned each time
 prepare "search-hits.findPaymentHits" (integer[], uuid[], integer, uuid) as
   select p.id, p.text, c.id as client_id, c.name as client_name
-  from unnest($1::int[], $2::uuid[]) with ordinality as k (client_key, id, place)
+  from unnest($1::int[], $2::uuid[]) with ordinality as k (client_key, id, number)
   cross join lateral (
     select p.id, p.text, p.account_id from payments p
     where p.id = k.id and p.client_key = k.client_key limit 1) as p
   join clients c on c.client_key = k.client_key
   where not c.is_internal and ($3::int is null or c.client_key = $3)
   and ($4::uuid is null or p.account_id = $4)
-  order by k.place limit 8;
+  order by k.number limit 8;

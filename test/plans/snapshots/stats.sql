@@ -26,7 +26,7 @@ prepare "stats.readOwedPicture" (timestamp with time zone[], timestamp with time
     select h.client_key, h.endpoint_id from endpoint_health h
     where h.circuit <> 'CLOSED'
     and h.next_probe_at > $2::timestamptz - interval '60000 ms')
-  select width_bucket(due_at, $1::timestamptz[]) as place, count(*)::int as count,
+  select width_bucket(due_at, $1::timestamptz[]) as bucket, count(*)::int as count,
   min(due_at) as oldest
   from (
     select case when p.next_attempt_at > $2 or not (p.client_key, p.endpoint_id) in (select client_key, endpoint_id from down)

@@ -86,15 +86,15 @@ async function start(path: string, filter: unknown): Promise<string> {
 function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onClose(): void }) {
   const refresh = useRefresh()
   // Fixed when the question is asked: "the last hour" must not move between the count and the action.
-  const [asked] = useState(() => toAskedFilter(filter, Date.now()))
+  const [counted] = useState(() => toAskedFilter(filter, Date.now()))
   const path = `/operator/v1/deliveries/${verb}`
   const preview = useQuery<Preview, ApiProblem>({
-    queryKey: [path, 'dry-run', asked],
-    queryFn: () => api.post(`${path}?byEndpoint=true`, { filter: asked, dryRun: true }),
+    queryKey: [path, 'dry-run', counted],
+    queryFn: () => api.post(`${path}?byEndpoint=true`, { filter: counted, dryRun: true }),
     staleTime: 0,
     gcTime: 0,
   })
-  const act = useAction<void, string>(() => start(path, asked), {
+  const act = useAction<void, string>(() => start(path, counted), {
     onDone: (job) => {
       onClose()
       navigate(`/deliveries${toQuery({ ...filter, job })}`)
@@ -133,9 +133,9 @@ function BulkDialog({ verb, filter, onClose }: { verb: Verb; filter: Filter; onC
         <strong className="bulk-count">{many}</strong> {meaning}
       </p>
       <Meaning filter={filter} />
-      {filter.to === '' && asked.to !== undefined ? (
+      {filter.to === '' && counted.to !== undefined ? (
         <p className="muted">
-          Created before <Time at={asked.to} />.
+          Created before <Time at={counted.to} />.
         </p>
       ) : null}
       {preview.data?.endpoints ? (

@@ -29,9 +29,9 @@ export default function Deliveries() {
   // The last hour moves with the clock, but not every second: its beginning is part of the path, and so
   // of the key under which the answer is kept.
   const minuteMs = Math.floor(useNow() / 60_000) * 60_000
-  const asked = toApiFilter(filter, minuteMs)
+  const applied = toApiFilter(filter, minuteMs)
   const path = kind === 'operator' ? '/operator/v1/deliveries' : '/v1/deliveries'
-  const search = new URLSearchParams({ limit: String(LIMIT), ...asked })
+  const search = new URLSearchParams({ limit: String(LIMIT), ...applied })
   if (after !== '') search.set('after', after)
   const { page, state } = useTail(`${path}?${search}`, isLive && after === '')
   const items = page.data?.items ?? []

@@ -19,13 +19,13 @@ const ID_CHARACTERS_MAX = 20
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
 export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; filter: Filter }) {
   const { kind } = useSession()
-  const known = useKnown(items)
+  const shown = useShown(items)
   const narrow = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
   const columns: Column<Delivery>[] = [
     {
       head: 'Event',
       cell: (row) => (
-        <span className={`nowrap${known.has(row.id) ? '' : ' is-new'}`}>
+        <span className={`nowrap${shown.has(row.id) ? '' : ' is-new'}`}>
           <Link to={`/deliveries/${row.id}`} className="row-link">
             {row.event} <span className="muted">#{row.sequence}</span>
           </Link>
@@ -97,12 +97,12 @@ function Outcome({ of }: { of: string | null }) {
 }
 
 /** What was there when the page was opened, or a moment ago: everything else has just appeared. */
-function useKnown(items: readonly Delivery[]): ReadonlySet<string> {
-  const known = useRef<ReadonlySet<string>>(new Set(items.map(({ id }) => id)))
-  const before = known.current
+function useShown(items: readonly Delivery[]): ReadonlySet<string> {
+  const shown = useRef<ReadonlySet<string>>(new Set(items.map(({ id }) => id)))
+  const before = shown.current
   useEffect(() => {
     const timer = setTimeout(() => {
-      known.current = new Set(items.map(({ id }) => id))
+      shown.current = new Set(items.map(({ id }) => id))
     }, 1_500)
     return () => clearTimeout(timer)
   }, [items])

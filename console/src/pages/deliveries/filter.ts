@@ -5,15 +5,15 @@ import { DELIVERY_STATES } from '../../../../sdk/src/internal/words.ts'
 import { endOfAsking } from '../../ui/times/instant.ts'
 import { parseInZone, toZoneText } from '../../ui/times/zone.ts'
 
-/** Spans that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
-export const SPANS = {
+/** Periods that end now. They stay relative in the URL: a bookmark means the last hour of its reader. */
+export const RECENT_PERIODS = {
   '1h': { label: 'Last hour', ms: 3_600_000 },
   '24h': { label: 'Last 24 hours', ms: 86_400_000 },
   '7d': { label: 'Last 7 days', ms: 7 * 86_400_000 },
   '30d': { label: 'Last 30 days', ms: 30 * 86_400_000 },
 } as const
 
-export type Span = keyof typeof SPANS
+export type RecentPeriod = keyof typeof RECENT_PERIODS
 
 /** All as text; empty text does not filter. */
 export interface Filter {
@@ -27,7 +27,7 @@ export interface Filter {
   externalId: string
   /** What the last attempt came to: `503`, `5xx`, `timeout`. */
   outcome: string
-  /** A span, or nothing: then `from` and `to` count. */
+  /** A period, or nothing: then `from` and `to` count. */
   last: string
   from: string
   to: string
@@ -86,8 +86,8 @@ export type Kind = 'operator' | 'client'
 
 export function readFilter(query: URLSearchParams, kind: Kind): Filter {
   const entries = MEMBERS.map((name) => {
-    const isKnown = kind === 'operator' || OF_CLIENTS.has(name)
-    return [name, isKnown ? (query.get(name) ?? '').trim() : '']
+    const isOffered = kind === 'operator' || OF_CLIENTS.has(name)
+    return [name, isOffered ? (query.get(name) ?? '').trim() : '']
   })
   return Object.fromEntries(entries) as unknown as Filter
 }
@@ -109,27 +109,27 @@ export function isEmpty(filter: Filter): boolean {
   return MEMBERS.every((name) => filter[name] === '')
 }
 
-/** As the API takes it: members that are set, and instants instead of spans. */
+/** As the API takes it: members that are set, and instants instead of periods. */
 export function toApiFilter(filter: Filter, nowMs: number): Record<string, string> {
   const { last, ...written } = filter
-  const span = isSpan(last) ? SPANS[last] : null
+  const period = isRecentPeriod(last) ? RECENT_PERIODS[last] : null
   const set = Object.entries({
     ...written,
-    from: span === null ? toInstant(written.from) : new Date(nowMs - span.ms).toISOString(),
-    to: span === null ? toInstant(written.to) : '',
+    from: period === null ? toInstant(written.from) : new Date(nowMs - period.ms).toISOString(),
+    to: period === null ? toInstant(written.to) : '',
   })
   return Object.fromEntries(set.filter(([, value]) => value !== ''))
 }
 
 /** The same for a question that is counted and then confirmed: what is made in between is not in it. */
 export function toAskedFilter(filter: Filter, nowMs: number): Record<string, string> {
-  const asked = toApiFilter(filter, nowMs)
-  const to = asked.to ?? endOfAsking(asked.from, nowMs)
-  return to === undefined ? asked : { ...asked, to }
+  const applied = toApiFilter(filter, nowMs)
+  const to = applied.to ?? endOfAsking(applied.from, nowMs)
+  return to === undefined ? applied : { ...applied, to }
 }
 
-export function isSpan(text: string): text is Span {
-  return Object.hasOwn(SPANS, text)
+export function isRecentPeriod(text: string): text is RecentPeriod {
+  return Object.hasOwn(RECENT_PERIODS, text)
 }
 
 /** `2026-11-15T06:30`, as a field gives it, is in the viewer's zone. What is no time stays as it is. */
@@ -141,7 +141,7 @@ export function toInstant(text: string): string {
 /** As people read it, instants in the zone that they chose. */
 export function toFilterText(filter: Filter, name: keyof Filter): string {
   const value = filter[name]
-  if (name === 'last') return isSpan(value) ? SPANS[value].label : value
+  if (name === 'last') return isRecentPeriod(value) ? RECENT_PERIODS[value].label : value
   if (name === 'state') return value.replaceAll(',', ', ')
   if (name !== 'from' && name !== 'to') return value
   const ms = Date.parse(value)
@@ -156,7 +156,7 @@ export function statesOf(filter: Filter): readonly string[] {
 export function toggleState(filter: Filter, state: string): Filter {
   const on = new Set(statesOf(filter))
   if (!on.delete(state)) on.add(state)
-  const states = DELIVERY_STATES.filter((known) => on.has(known))
+  const states = DELIVERY_STATES.filter((one) => on.has(one))
   return { ...filter, state: states.length === DELIVERY_STATES.length ? '' : states.join(',') }
 }
 

@@ -17,10 +17,10 @@ import { useZone, zoneName } from '../../ui/times/zone.ts'
 import {
   type Filter,
   isEmpty,
-  isSpan,
+  isRecentPeriod,
   isUuid,
   LABELS,
-  SPANS,
+  RECENT_PERIODS,
   statesOf,
   toFilterText,
   toggleState,
@@ -138,11 +138,11 @@ export function Filters({ filter }: { filter: Filter }) {
         />
         <Select
           label="Time"
-          value={isCustom ? 'custom' : isSpan(filter.last) ? filter.last : ''}
+          value={isCustom ? 'custom' : isRecentPeriod(filter.last) ? filter.last : ''}
           onChange={(event) => chooseTime(event.target.value)}
           options={[
             ['', 'All time'],
-            ...Object.entries(SPANS).map(([value, { label }]) => [value, label] as const),
+            ...Object.entries(RECENT_PERIODS).map(([value, { label }]) => [value, label] as const),
             ['custom', 'From … to …'],
           ]}
         />

@@ -45,20 +45,20 @@ export function compareSignature(
   const signatures = [hmacName.toLowerCase(), 'x-paybell-hmac-previous', 'webhook-signature']
   // A whole header line may be pasted as well.
   const wanted = pasted.trim().replace(/^[\w-]+:\s*/, '')
-  const known = headers
+  const sent = headers
     .filter(({ name }) => signatures.includes(name.toLowerCase()))
     .flatMap(({ name, value }) => value.split(' ').map((one) => ({ name, value: one })))
-  const exact = known.find(
+  const exact = sent.find(
     ({ value }) => value === wanted || wanted.split(/\s+/).every((one) => one === value),
   )
-  const list = known.filter(({ value }) => wanted.split(/\s+/).includes(value))
+  const list = sent.filter(({ value }) => wanted.split(/\s+/).includes(value))
   const found = exact ?? (list.length === wanted.split(/\s+/).length ? list[0] : undefined)
   if (found !== undefined) {
     return found.name.toLowerCase() === 'x-paybell-hmac-previous'
       ? { ok: true, text: 'That is the signature under the key before the last rotation.' }
       : { ok: true, text: `That is the ${found.name} that was sent.` }
   }
-  const hmac = known.find(({ name }) => name.toLowerCase() === signatures[0])?.value ?? ''
+  const hmac = sent.find(({ name }) => name.toLowerCase() === signatures[0])?.value ?? ''
   if (hmac !== '' && wanted.toLowerCase() === hmac) {
     return { ok: false, text: `Right, but in upper case: ${hmacName} is lower-case hex.` }
   }
@@ -66,13 +66,13 @@ export function compareSignature(
     return { ok: false, text: `Right, but in base64: ${hmacName} is lower-case hex.` }
   }
   const bare = wanted.replace(/^v1a?,/, '')
-  if (known.some(({ value }) => value === `v1a,${bare}`)) {
+  if (sent.some(({ value }) => value === `v1a,${bare}`)) {
     return {
       ok: false,
       text: 'That is v1a, made with a key of Paybell: verify it with a public key. The HMAC is the entry that begins with v1,.',
     }
   }
-  const standard = known.find(({ name }) => name.toLowerCase() === 'webhook-signature')?.value ?? ''
+  const standard = sent.find(({ name }) => name.toLowerCase() === 'webhook-signature')?.value ?? ''
   if (standard !== '' && `v1,${wanted}` === standard) {
     return { ok: false, text: 'Right, but without v1, in front: webhook-signature has it.' }
   }

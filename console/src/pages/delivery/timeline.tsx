@@ -8,7 +8,7 @@ import { DAY_MS, retryPolicy } from '../../../../server/core/delivery/backoff.ts
 import { useSession } from '../../api/session.ts'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
 import { Choice } from '../../ui/forms/field.tsx'
-import { toSpanText, toTimeText, useNow } from '../../ui/times/time.tsx'
+import { toDurationText, toTimeText, useNow } from '../../ui/times/time.tsx'
 import { useZone } from '../../ui/times/zone.ts'
 import { axisTicks, paceOf, planRun, type Run, timeScale, toRuns, waitScale } from './runs.ts'
 
@@ -52,7 +52,7 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
         The line is the plan: each wait doubles, from 5 s to at most 6 h (± 20 %, the band), until
         the deadline 7 days after the first attempt.
         {faster > 1
-          ? ` Time runs ${faster} times faster here: 7 days pass in ${toSpanText((7 * DAY_MS) / faster)}.`
+          ? ` Time runs ${faster} times faster here: 7 days pass in ${toDurationText((7 * DAY_MS) / faster)}.`
           : ''}
       </figcaption>
     </figure>
@@ -127,7 +127,7 @@ function Curve({
           <g key={waitMs} className="axis">
             <line x1={MARGIN.left} x2={MARGIN.left + innerWidth} y1={y(waitMs)} y2={y(waitMs)} />
             <text x={MARGIN.left - 18} y={y(waitMs) + 4} textAnchor="end">
-              {toSpanText(waitMs)}
+              {toDurationText(waitMs)}
             </text>
           </g>
         ))}
@@ -136,7 +136,7 @@ function Curve({
         </text>
         {axisTicks(scaleX, runMs, 64 / innerWidth).map((ms) => (
           <text key={ms} className="axis-text" x={x(ms)} y={bottom + 24} textAnchor="middle">
-            {toSpanText(ms)}
+            {toDurationText(ms)}
           </text>
         ))}
         <text className="axis-text" x={MARGIN.left} y={bottom + 24} textAnchor="middle">
@@ -151,7 +151,7 @@ function Curve({
 
         <line className="deadline" x1={x(runMs)} x2={x(runMs)} y1={MARGIN.top - 8} y2={bottom} />
         <text className="deadline-text" x={x(runMs)} y={14} textAnchor="end">
-          deadline, {toSpanText(runMs)}
+          deadline, {toDurationText(runMs)}
         </text>
         {isOpen && run.attempts.length > 0 && nowMs < run.deadlineMs ? (
           <line
@@ -238,7 +238,7 @@ function spreadLabels<M extends { x: number; attempt: DeliveryAttempt }>(marks: 
 }
 
 function toCountdown(atMs: number, nowMs: number): string {
-  return atMs - nowMs < 1_000 ? 'due now' : `next in ${toSpanText(atMs - nowMs)}`
+  return atMs - nowMs < 1_000 ? 'due now' : `next in ${toDurationText(atMs - nowMs)}`
 }
 
 function describe(run: Run<DeliveryAttempt>, nextAtMs: number | null, nowMs: number): string {
@@ -246,7 +246,7 @@ function describe(run: Run<DeliveryAttempt>, nextAtMs: number | null, nowMs: num
     .slice(-12)
     .map(
       ({ attempt, status, error, at }) =>
-        `attempt ${attempt} got ${status ?? error} ${toSpanText(Date.parse(at) - run.startMs)} after the first`,
+        `attempt ${attempt} got ${status ?? error} ${toDurationText(Date.parse(at) - run.startMs)} after the first`,
     )
   const parts = [
     run.attempts.length === 0 ? 'No attempt yet' : `Timeline of ${run.attempts.length} attempts`,

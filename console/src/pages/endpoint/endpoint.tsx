@@ -242,7 +242,7 @@ function Actions({ endpoint, path }: { endpoint: Endpoint; path: string | null }
       )}
       {asking === 'rotate' ? (
         <Register
-          known={{
+          existing={{
             kind: endpoint.kind,
             accountId: endpoint.accountId ?? null,
             endpointUrl: endpoint.endpointUrl,

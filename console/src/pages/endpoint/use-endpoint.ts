@@ -29,19 +29,19 @@ export function useEndpoint(id: string) {
 }
 
 function useOwnEndpoint(id: string, isWanted: boolean) {
-  const asked = useLocation().query.get('kind')
-  const isKnown = asked !== null && asked in DOORS
-  const isTried = (kind: EndpointKind) => isWanted && (!isKnown || asked === kind)
+  const named = useLocation().query.get('kind')
+  const isNamed = named !== null && named in DOORS
+  const isTried = (kind: EndpointKind) => isWanted && (!isNamed || named === kind)
   const webhook = useRead<Endpoint>(ownEndpointPath('webhook', id), {
     isEnabled: isTried('webhook'),
     everyMs: READ_EVERY_MS,
   })
-  const isNoWebhook = isKnown || webhook.error?.status === 404
+  const isNoWebhook = isNamed || webhook.error?.status === 404
   const subscription = useRead<Endpoint>(ownEndpointPath('subscription', id), {
     isEnabled: isTried('subscription') && isNoWebhook,
     everyMs: READ_EVERY_MS,
   })
-  const isNoSubscription = isKnown || subscription.error?.status === 404
+  const isNoSubscription = isNamed || subscription.error?.status === 404
   const listener = useRead<Endpoint>(ownEndpointPath('listener', id), {
     isEnabled: isTried('listener') && isNoSubscription,
     everyMs: READ_EVERY_MS,
@@ -52,7 +52,7 @@ function useOwnEndpoint(id: string, isWanted: boolean) {
     : !isNoSubscription
       ? 'subscription'
       : 'listener'
-  const kind = isKnown ? (asked as EndpointKind) : untold
+  const kind = isNamed ? (named as EndpointKind) : untold
   return { kind, own: reads[kind] }
 }
 

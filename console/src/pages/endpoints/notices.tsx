@@ -66,29 +66,29 @@ function NoticesOf() {
   if (isPending) return <Loading />
   const isUnset = error?.status === 404
   if (error && !isUnset) return <Problem problem={error} />
-  const known = isUnset ? undefined : data
+  const setting = isUnset ? undefined : data
   return (
     <>
-      {known ? (
+      {setting ? (
         <p className="row">
-          <span className="break">{known.callbackUrl}</span> <State of={known.status} />
+          <span className="break">{setting.callbackUrl}</span> <State of={setting.status} />
         </p>
       ) : (
         <Empty title="No address for notices yet">Set one to get notices.</Empty>
       )}
-      {known && known.recent.length > 0 ? (
+      {setting && setting.recent.length > 0 ? (
         <Table
           label="Newest notices"
           columns={[...COLUMNS]}
-          rows={known.recent}
+          rows={setting.recent}
           keyOf={({ notice }) => `${notice.endpoint.id}${notice.type}${notice.at}`}
         />
       ) : null}
       <div className="row">
         <Button onClick={() => setOpen(true)}>
-          {known ? 'Change the address' : 'Set the address'}
+          {setting ? 'Change the address' : 'Set the address'}
         </Button>
-        {known ? (
+        {setting ? (
           <Button disabled={remove.isPending} onClick={() => remove.mutate(undefined)}>
             Get no more notices
           </Button>

@@ -15,17 +15,17 @@ import { newSharedKey } from '../endpoint/doors.ts'
 import { isSettingsField, readSettingsForm, SettingsFields } from '../endpoint/settings-fields.tsx'
 import { KINDS } from './kinds.ts'
 
-export interface KnownEndpoint {
+export interface ExistingEndpoint {
   kind: EndpointKind
   accountId: string | null
   endpointUrl: string
 }
 
-export function Register({ known, onClose }: { known?: KnownEndpoint; onClose(): void }) {
+export function Register({ existing, onClose }: { existing?: ExistingEndpoint; onClose(): void }) {
   const { accounts = [] } = useSession()
   const refresh = useRefresh()
   const toast = useToast()
-  const [kind, setKind] = useState<EndpointKind>(known?.kind ?? 'webhook')
+  const [kind, setKind] = useState<EndpointKind>(existing?.kind ?? 'webhook')
   const [key, setKey] = useState('')
   const save = useAction(
     ({ accountId, ...body }: { accountId?: string } & Readonly<Record<string, unknown>>) =>
@@ -35,7 +35,7 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
     {
       onDone: () => {
         refresh('/v1/webhooks', '/api/v1/payments/subscriptions')
-        toast(known ? 'The new key signs from now on.' : 'Registered.')
+        toast(existing ? 'The new key signs from now on.' : 'Registered.')
         onClose()
       },
     },
@@ -49,22 +49,24 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
     })
     save.mutate({
       ...Object.fromEntries(filled.filter(([, value]) => value !== '')),
-      ...(known ? {} : readSettingsForm(data, {})),
-      ...(known ? { callbackUrl: known.endpointUrl, accountId: known.accountId ?? '' } : {}),
+      ...(existing ? {} : readSettingsForm(data, {})),
+      ...(existing
+        ? { callbackUrl: existing.endpointUrl, accountId: existing.accountId ?? '' }
+        : {}),
     })
   }
   const errorOf = (pointer: string) =>
     save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
   return (
     <FormDialog
-      title={known ? 'Rotate the shared key' : 'Register an endpoint'}
-      action={known ? 'Rotate the key' : 'Register'}
+      title={existing ? 'Rotate the shared key' : 'Register an endpoint'}
+      action={existing ? 'Rotate the key' : 'Register'}
       sending={save}
       marksFields
       onSubmit={submit}
       onClose={onClose}
     >
-      {known ? (
+      {existing ? (
         <p>
           The new key signs at once. For 24 hours the old one signs beside it, so that your receiver
           may change over without a gap.
@@ -115,7 +117,7 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
       </div>
       {kind === 'subscription' ? (
         <>
-          {known ? (
+          {existing ? (
             <Notice tone="warn" title="The extra header is replaced too">
               Enter its name and value again, or callbacks no longer have it.
             </Notice>
@@ -133,7 +135,7 @@ export function Register({ known, onClose }: { known?: KnownEndpoint; onClose():
           />
         </>
       ) : null}
-      {known ? null : (
+      {existing ? null : (
         <details>
           <summary>What it gets, and how</summary>
           <div className="form">

@@ -4,7 +4,7 @@
 import type { Stats } from '../../api/types.ts'
 import { Panel } from '../../ui/basics/page.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
-import { toSpanText } from '../../ui/times/time.tsx'
+import { toDurationText } from '../../ui/times/time.tsx'
 
 export function DueTimes({ stats }: { stats: Stats }) {
   const { pendingByDue, pending } = stats
@@ -46,7 +46,7 @@ function toName(at: string, from: string | null, to: string | null): string {
   const span = (until: string) => {
     const ms = Date.parse(until) - Date.parse(at)
     // Whole minutes: the answer is a few milliseconds younger than its bounds.
-    return toSpanText(Math.round(ms / 60_000) * 60_000)
+    return toDurationText(Math.round(ms / 60_000) * 60_000)
   }
   return to === null ? `After ${span(from)}` : `Within ${span(to)}`
 }

@@ -36,7 +36,7 @@ export function LatestAttempts() {
   const [events, setEvents] = useState<readonly AttemptedEvent[]>([])
   const add = (event: AttemptedEvent) =>
     setEvents((before) =>
-      before.some((known) => keyOf(known) === keyOf(event))
+      before.some((one) => keyOf(one) === keyOf(event))
         ? before
         : [event, ...before].slice(0, SHOWN_MAX),
     )

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Link } from '../../ui/basics/link.tsx'
 import { toCountText, toShareText } from '../../ui/lists/numbers.ts'
-import { toSpanText } from '../../ui/times/time.tsx'
+import { toDurationText } from '../../ui/times/time.tsx'
 import { PERIOD_WORDS, sumUp, sumUpDays } from './numbers.ts'
 
 export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) {
@@ -34,7 +34,7 @@ export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) 
       </Tile>
       <Tile
         name="Oldest due"
-        value={oldestDueAgeSeconds < 1 ? '0 s' : toSpanText(oldestDueAgeSeconds * 1_000)}
+        value={oldestDueAgeSeconds < 1 ? '0 s' : toDurationText(oldestDueAgeSeconds * 1_000)}
       >
         age of the oldest due delivery
       </Tile>

@@ -4,7 +4,7 @@ import type { Stats, StatsPeriod } from '../../api/types.ts'
 import { Link } from '../../ui/basics/link.tsx'
 import { Notice } from '../../ui/basics/messages.tsx'
 import { toCountText, toShareText } from '../../ui/lists/numbers.ts'
-import { toSpanText } from '../../ui/times/time.tsx'
+import { toDurationText } from '../../ui/times/time.tsx'
 import { PERIOD_WORDS, sumUp } from './numbers.ts'
 
 /** Older than this, what is due is late: attempts themselves take 15 seconds at most. */
@@ -39,7 +39,7 @@ function judge(stats: Stats, period: StatsPeriod) {
   if (oldestDueAgeSeconds > LATE_SECONDS && pending.due > held) {
     return {
       tone: 'bad' as const,
-      title: `Deliveries are late by ${toSpanText(oldestDueAgeSeconds * 1_000)}`,
+      title: `Deliveries are late by ${toDurationText(oldestDueAgeSeconds * 1_000)}`,
       text: `${toCountText(pending.due)} are due. More processes, or a faster database, would help.`,
     }
   }

@@ -109,7 +109,7 @@ export default function PaymentPage({ params }: PageProps) {
 
 function PaymentFacts({ payment }: { payment: Payment }) {
   const { amount, document } = payment
-  const isKnown = (fact: readonly [string, unknown]) => fact[1] !== null
+  const isSet = (fact: readonly [string, unknown]) => fact[1] !== null
   const facts = [
     ['Id', <Id key="id" value={payment.id} />],
     ['External id', payment.externalId],
@@ -145,7 +145,7 @@ function PaymentFacts({ payment }: { payment: Payment }) {
     ],
     ['Version of the source', payment.version ?? null],
   ] as const
-  return <Facts of={facts.filter(isKnown)} />
+  return <Facts of={facts.filter(isSet)} />
 }
 
 function toLaneEvent({ id, event, sequence, createdAt, payment }: PaymentEvent): LaneEvent {

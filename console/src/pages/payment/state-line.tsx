@@ -59,8 +59,8 @@ export function StateLine({
 /** A payment that was cancelled has only the states that it was in: the others were not on its way. */
 function stepsOf(now: PaymentState, entries: readonly StateEntry[]): readonly PaymentState[] {
   if (now !== 'CANCELLED') return WAY
-  const isKnown = (state: PaymentState) => entries.some((one) => one.state === state)
-  return [...WAY.filter((state) => state === 'DRAFT' || isKnown(state)), 'CANCELLED']
+  const hasEntry = (state: PaymentState) => entries.some((one) => one.state === state)
+  return [...WAY.filter((state) => state === 'DRAFT' || hasEntry(state)), 'CANCELLED']
 }
 
 interface Standing {

@@ -97,8 +97,8 @@ function lonePoints(plot: uPlot, series: number): number[] {
 
 /** Hours within two days, otherwise dates. */
 function timeLabels(_plot: uPlot, seconds: number[]): string[] {
-  const span = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
-  const style = span > 2 * 86_400 ? 'day' : 'clock'
+  const shownSeconds = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0)
+  const style = shownSeconds > 2 * 86_400 ? 'day' : 'clock'
   return seconds.map((second) => toZoneText(new Date(second * 1_000), style))
 }
 

@@ -2,7 +2,7 @@
 // written in the viewer's zone, and the time until one counts down.
 
 import type { ExplanationPart } from '../../api/types.ts'
-import { Time, toSpanText, useNow } from './time.tsx'
+import { Time, toDurationText, useNow } from './time.tsx'
 
 export function Explanation({ parts }: { parts: readonly ExplanationPart[] }) {
   return parts.map((part, index) => (
@@ -17,14 +17,14 @@ export function Explanation({ parts }: { parts: readonly ExplanationPart[] }) {
 function Sentence({ of: { template, instants } }: { of: ExplanationPart }) {
   const atOf = (name: string) => instants.find((instant) => instant.name === name)?.at ?? null
   return template.split(/(\{[^}]+\})/).map((piece) => {
-    const [, span, name] = /^\{(in )?(\w+)\}$/.exec(piece) ?? []
+    const [, isDuration, name] = /^\{(in )?(\w+)\}$/.exec(piece) ?? []
     if (name === undefined) return piece
     const at = atOf(name)
-    return span ? <Left key={piece} at={at} /> : <Time key={piece} at={at} as="short" />
+    return isDuration ? <Left key={piece} at={at} /> : <Time key={piece} at={at} as="short" />
   })
 }
 
 function Left({ at }: { at: string | null }) {
   const nowMs = useNow()
-  return at === null ? '–' : toSpanText(Math.max(0, Date.parse(at) - nowMs))
+  return at === null ? '–' : toDurationText(Math.max(0, Date.parse(at) - nowMs))
 }

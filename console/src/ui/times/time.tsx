@@ -1,4 +1,4 @@
-// Instants in the zone that the viewer chose, with UTC on hover; spans of time in words that fit a table.
+// Instants in the zone that the viewer chose, with UTC on hover; durations in words that fit a table.
 
 import { useSyncExternalStore } from 'react'
 import { isToday, toZoneText, useZone } from './zone.ts'
@@ -34,11 +34,11 @@ function Ago({ date }: { date: Date }) {
   const nowMs = useNow()
   const ms = date.getTime() - nowMs
   if (Math.abs(ms) < 1_500) return 'now'
-  return ms < 0 ? `${toSpanText(-ms)} ago` : `in ${toSpanText(ms)}`
+  return ms < 0 ? `${toDurationText(-ms)} ago` : `in ${toDurationText(ms)}`
 }
 
 /** `850 ms`, `12 s`, `3 min 20 s`, `5 h 10 min`, `6 d 2 h`: two units at most. */
-export function toSpanText(ms: number): string {
+export function toDurationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   const seconds = Math.floor(ms / 1_000)
   if (seconds < 60) return `${seconds} s`

@@ -79,8 +79,8 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 /** Making a format is dear, and a page has hundreds of times. */
 function formatOf(style: Style): Intl.DateTimeFormat {
   const key = style + zone
-  const known = formats.get(key)
-  if (known) return known
+  const kept = formats.get(key)
+  if (kept) return kept
   const inZone = zone === 'UTC' ? { timeZone: 'UTC' } : {}
   const made = new Intl.DateTimeFormat(undefined, { ...STYLES[style], ...inZone })
   formats.set(key, made)

@@ -69,8 +69,8 @@ export function deliveryRoutes(deps: Deps): Routes {
         const { state, endpointId, paymentId, externalId, outcome, from, to } = request.query
         const written = { state, endpointId, paymentId, externalId, outcome, from, to }
         const filter = parseDeliveryFilter(written, CLIENTS_QUERY)
-        const asked = toCursorRequest(request.query)
-        const page = await viewDeliveries(deps, readerOf(request), filter, asked)
+        const cursor = toCursorRequest(request.query)
+        const page = await viewDeliveries(deps, readerOf(request), filter, cursor)
         return sendJsonText(
           reply,
           cursorText(page, (item) => deliveryText(toDelivery(item), item)),

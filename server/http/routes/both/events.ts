@@ -39,8 +39,8 @@ export function eventRoutes(deps: Deps): Routes {
         problems: ['cursor-expired'],
       }),
       handler: async (request, reply) => {
-        const asked = toCursorRequest(request.query)
-        const page = await viewEvents(deps, callerOf(request), request.accountId, asked)
+        const cursor = toCursorRequest(request.query)
+        const page = await viewEvents(deps, callerOf(request), request.accountId, cursor)
         return sendJsonText(reply, cursorText(page, eventText))
       },
     })

@@ -139,8 +139,8 @@ export function operatorPaymentViewRoutes(deps: Deps): Routes {
         answers: { 200: CursorPageOf(EventWithDeliveriesItem) },
       }),
       handler: async (request, reply) => {
-        const asked = toCursorRequest(request.query)
-        const page = await viewPaymentEvents(deps, readId(request.params.id), asked)
+        const cursor = toCursorRequest(request.query)
+        const page = await viewPaymentEvents(deps, readId(request.params.id), cursor)
         return sendJsonText(reply, cursorText(page, eventWithDeliveriesText))
       },
     })

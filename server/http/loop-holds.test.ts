@@ -1,12 +1,12 @@
 // No request holds the loop for long: the worst that each route permits, by a client in another thread, against the
-// longest stretch of this one. The routes come from the service itself; here a sample, in the slow tests all of them.
+// longest hold of this one. The routes come from the service itself; here a sample, in the slow tests all of them.
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { cpuLimitOf } from '../../test/support/busy-machine.ts'
 import { FarClient, type FarRequest } from '../../test/support/far-client.ts'
-import { longestStretchMs, STRETCH_MS_MAX } from '../../test/support/longest-stretch.ts'
+import { HOLD_MS_MAX, longestHoldMs } from '../../test/support/longest-hold.ts'
 import { startPaybell } from '../../test/support/paybell.ts'
 import { SAMPLE } from '../../test/support/payment-sample.ts'
 import { Caller } from '../../test/support/sandbox.ts'
@@ -31,12 +31,12 @@ const figures: [number, string][] = []
 
 async function hold(name: string, request: Omit<FarRequest, 'url'> & { path: string }) {
   let last = { status: -1, text: '' }
-  const longestMs = await longestStretchMs(async () => {
+  const longestMs = await longestHoldMs(async () => {
     last = await client.ask({ ...request, url: paybell.baseUrl + request.path })
-  }, STRETCH_MS_MAX)
+  }, HOLD_MS_MAX)
   figures.push([longestMs, `${name}: ${last.status}`])
   assert.ok(
-    longestMs < cpuLimitOf(STRETCH_MS_MAX),
+    longestMs < cpuLimitOf(HOLD_MS_MAX),
     `${name}: ${longestMs} ms, ${last.status} ${last.text}`,
   )
   return last

@@ -12,7 +12,7 @@ import { isPassing, isSettled, readAnswers } from './batch-answers.ts'
 
 /** What became of one payment of a stream: an `event`, nothing (`event` is null), or a `problem`. */
 export interface PutResult extends Omit<WrittenLine, 'line'> {
-  /** Its place in the source, from 0. */
+  /** Its number in the source, from 0. */
   index: number
 }
 
@@ -31,7 +31,7 @@ const WAIT_MS_MAX = 60_000
 const NDJSON = 'application/x-ndjson'
 
 /** Adds to `results` as they come, also when it throws afterwards. */
-export async function sendRound(
+export async function sendLines(
   caller: Caller,
   lines: readonly Line[],
   results: Map<number, PutResult>,

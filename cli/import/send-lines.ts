@@ -1,6 +1,6 @@
-// One round of lines, sent until every line is either recorded or refused for good. What says "not
+// One layer of lines, sent until every line is either recorded or refused for good. What says "not
 // now" (429, 503, a cut connection, a busy line among good ones) is sent again, after the time that
-// the service asks for; nothing of a later round goes before.
+// the service asks for; nothing of a later layer goes before.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WrittenLine } from '../../sdk/src/internal/operator-types.ts'
@@ -39,7 +39,7 @@ const TOO_LONG = {
 
 export class Interrupted extends Error {}
 
-export async function sendRound(
+export async function sendLines(
   api: Api,
   lines: readonly InputLine[],
   policy: SendPolicy,

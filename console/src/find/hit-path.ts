@@ -2,7 +2,7 @@
 
 import type { SearchHit } from '../api/types.ts'
 
-export function placeOf(hit: SearchHit): string {
+export function pathOfHit(hit: SearchHit): string {
   const { kind, id, clientId } = hit
   switch (kind) {
     case 'payment':

@@ -7,11 +7,11 @@ import { ServiceError } from '../core/plain/errors.ts'
 import { isUuid } from '../core/plain/uuid.ts'
 import { TOKEN_BYTES_MAX } from '../core/proofs/token.ts'
 import { sessionCells } from './console-cookies.ts'
-import type { Asked } from './destination.ts'
+import type { ShownRequest } from './destination.ts'
 import type { KnownCells } from './known-cells.ts'
 
 /** Throws where X-Paybell-Cell names no cell. */
-export function readAsked(request: IncomingMessage, cells: KnownCells): Asked {
+export function readShown(request: IncomingMessage, cells: KnownCells): ShownRequest {
   const url = request.url ?? '/'
   if (!url.startsWith('/')) {
     throw new ServiceError('malformed-request', 'The address must begin with a slash.')

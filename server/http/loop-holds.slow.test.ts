@@ -1,4 +1,4 @@
 // Every route there is.
 
 import '../../test/support/full-size.ts'
-import './stretches.test.ts'
+import './loop-holds.test.ts'
