@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pool } from 'pg'
 import { pino } from 'pino'
-import { cloneDatabase } from '../../test/support/database.ts'
+import { cloneDatabase, readMadeAt } from '../../test/support/database.ts'
 import { HandTimers } from '../../test/support/engine-parts.ts'
 import { serveHttp } from '../../test/support/injected-server.ts'
 import type { Owner } from '../../test/support/owner.ts'
@@ -15,15 +15,6 @@ import { Upkeep } from './upkeep.ts'
 /** Of silent listeners, of notices, and of the seals of the audit. */
 const OTHER_ROUNDS_MS = [5_000, 30_000, 60_000]
 const HOUR_MS = 3_600_000
-
-/** Noon of the day on which the partitions of the clones were made: it may be over by now. */
-async function readMadeAt(pool: Pool): Promise<Date> {
-  const { rows } = await pool.query(
-    `select min(substring(inhrelid::regclass::text from '\\d{4}_\\d\\d_\\d\\d')) as day
-     from pg_inherits where inhparent = 'earlier_attempts'::regclass`,
-  )
-  return new Date(`${rows[0].day.replaceAll('_', '-')}T12:00:00Z`)
-}
 
 async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   const { deps, clock } = await serveHttp(t, pool)

@@ -80,6 +80,15 @@ export async function copyDatabase(
   return cloneDatabase({ ...options, template: new URL(url).pathname.slice(1) })
 }
 
+/** Noon of the day on which the partitions of the clones were made, which may be over: tests run over midnight. */
+export async function readMadeAt(pool: Pool): Promise<Date> {
+  const { rows } = await pool.query(
+    `select min(substring(inhrelid::regclass::text from '\\d{4}_\\d\\d_\\d\\d')) as day
+     from pg_inherits where inhparent = 'earlier_attempts'::regclass`,
+  )
+  return new Date(`${rows[0].day.replaceAll('_', '-')}T12:00:00Z`)
+}
+
 /** A template cannot be copied while another copy of it is being made: wait for each other. Files are copied
  *  as they are, which costs PostgreSQL a tenth of writing each page to its log. */
 async function cloneTemplate(server: string, name: string, template: string): Promise<void> {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { Pool, PoolClient } from 'pg'
-import { cloneDatabase } from '../../../test/support/database.ts'
+import { cloneDatabase, readMadeAt } from '../../../test/support/database.ts'
 import type { Owner } from '../../../test/support/owner.ts'
 import { until } from '../../../test/support/until.ts'
 import { DAY_MS } from '../../core/delivery/backoff.ts'
@@ -17,7 +17,7 @@ import { readDefaultRows } from './default-partitions.ts'
 import { type MigrateOptions, migrate } from './migrate.ts'
 import { ensurePartitions } from './partitions.ts'
 
-const NOW = Date.now()
+const NOW = (await readMadeAt((await cloneDatabase()).pool)).getTime()
 const LATER = NOW + 40 * DAY_MS
 /** As a start that gives up soon. */
 const FEW = { triesMax: 2, pauseMs: 10 }
