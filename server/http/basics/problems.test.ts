@@ -11,6 +11,7 @@ import {
   onboard,
   serveHttp,
 } from '../../../test/support/injected-server.ts'
+import { SAMPLE, sampleBody } from '../../../test/support/payment-sample.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { PROBLEMS } from './problems.ts'
 
@@ -225,6 +226,41 @@ test('the log has one line per request, without addresses, queries, headers or b
     ['POST', '/v1/webhooks/register', 200, client.clientId],
   )
   assert.equal(typeof line.durationMs, 'number')
+})
+
+test('the line of a PUT names the payment, its account and its event; of a refused one, the account', async (t) => {
+  const server = await serveHttp(t, pool)
+  const { accountId } = await onboard(server)
+  const put = async (payload: Buffer) => {
+    server.log.length = 0
+    const answer = await server.app.inject({
+      method: 'PUT',
+      url: `/operator/v1/payments/${SAMPLE.id}`,
+      headers: {
+        authorization: `Bearer ${OPERATOR_KEY}`,
+        accountid: accountId.toUpperCase(),
+        'content-type': 'application/json',
+      },
+      payload,
+    })
+    const {
+      status,
+      code,
+      actor,
+      paymentId,
+      accountId: account,
+      eventId,
+    } = JSON.parse(server.log.find((line) => line.includes('request.answered')) as string)
+    assert.equal(actor, 'operator')
+    return { answer: answer.json(), line: { status, code, paymentId, account, eventId } }
+  }
+  const taken = await put(sampleBody())
+  const eventId = taken.answer.event.id
+  const known = { account: accountId, code: undefined }
+  assert.deepEqual(taken.line, { ...known, status: 201, paymentId: SAMPLE.id, eventId })
+  const refused = await put(sampleBody({ externalId: 7 }))
+  const nothing = { paymentId: undefined, eventId: undefined }
+  assert.deepEqual(refused.line, { ...known, ...nothing, status: 400, code: 'invalid-fields' })
 })
 
 test('every answer says nosniff, and none may be framed', async (t) => {
