@@ -173,14 +173,14 @@ function testCommand(door: EndpointDoor): Command {
 }
 
 function retryCommand(door: EndpointDoor): Command {
-  const about = `Try everything now that a ${door.noun} is owed, in order.`
+  const about = `Try all pending deliveries of a ${door.noun} now, in order.`
   return oneCommand(door, 'retry', about).action(
     calling(async (call: Call, endpointId: string) => {
       const api = await call.target.client()
       const answer = await api.post(`${door.path}/${endpointId}/retry`)
       call.answer<{ retried: number }>(answer, ({ retried }) => {
         const what = plural(retried, 'delivery is', 'deliveries are')
-        call.print(retried === 0 ? 'Nothing is owed to it.' : `${what} tried now.`)
+        call.print(retried === 0 ? 'It has no pending deliveries.' : `${what} tried now.`)
       })
     }),
   )
@@ -247,13 +247,13 @@ async function replayMissing(
 const STATUS = {
   pause: {
     status: 'PAUSED',
-    about: (noun: string) => `Pause a ${noun}: what it is owed waits.`,
-    done: 'is paused: what it is owed waits',
+    about: (noun: string) => `Pause a ${noun}: its deliveries wait.`,
+    done: 'is paused: its deliveries wait',
   },
   resume: {
     status: 'ACTIVE',
     about: (noun: string) => `Resume a ${noun} that is paused or was disabled.`,
-    done: 'is active: what it is owed goes out, in order',
+    done: 'is active: its deliveries go out, in order',
   },
 } as const
 

@@ -106,7 +106,7 @@ const READING: readonly Tool[] = [
   reading(
     'show_endpoint',
     'Show an endpoint',
-    'One endpoint and its health: how much it is owed, since when it fails, when it is tried next.',
+    'One endpoint and its health: how many deliveries are pending, since when it fails, when it is tried next.',
     { endpointId: ID },
     ['endpointId'],
     async ({ api, isOperator }, { endpointId }) =>
@@ -115,7 +115,7 @@ const READING: readonly Tool[] = [
   reading(
     'statement',
     'Statement of an endpoint',
-    'Whether anything is missing: how many events an endpoint was owed and got between two whole hours, at most 31 days apart, and the status of the others, hour by hour. Hours in which it was owed nothing are left out.',
+    'Whether anything is missing: how many events an endpoint had to get and got between two whole hours, at most 31 days apart, and the status of the others, hour by hour. Hours without an event for it are left out.',
     { endpointId: ID, from: INSTANT, to: INSTANT },
     ['endpointId', 'from', 'to'],
     async ({ api, isOperator }, { endpointId, from, to }) => {
@@ -180,14 +180,14 @@ const WRITING: readonly Tool[] = [
   acting(
     'retry_endpoint',
     'Retry an endpoint',
-    'Makes everything due now that an endpoint is owed, after its receiver was fixed.',
+    'Makes all pending deliveries of an endpoint due now, after its receiver was fixed.',
     'endpointId',
     async ({ api, isOperator }, id) => post(api, `${await pathOf(api, isOperator, id)}/retry`),
   ),
   acting(
     'pause_endpoint',
     'Pause an endpoint',
-    'Stops callbacks to an endpoint; what it is owed waits.',
+    'Stops callbacks to an endpoint; its deliveries wait.',
     'endpointId',
     (caller, id) => setStatus(caller, id, 'PAUSED'),
   ),

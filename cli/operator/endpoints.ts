@@ -95,7 +95,7 @@ function show(): Command {
         const answer = await (await call.operator()).get(`${PATH}/${endpointId}`)
         call.answer<OperatorEndpointDetail>(answer, (endpoint) => {
           showEndpoint(call, endpoint)
-          call.note(`What is owed to it: paybell deliveries list --endpoint ${endpointId}`)
+          call.note(`Its deliveries: paybell deliveries list --endpoint ${endpointId}`)
         })
       }),
     )

@@ -1,6 +1,9 @@
 // Brings the endpoint for notices to the operator in line with the settings, at start.
 
-import { deleteNoticeEndpoint, saveNoticeEndpoint } from '../operations/clients/notice-endpoints.ts'
+import {
+  deleteNoticeEndpoint,
+  saveNoticeEndpoint,
+} from '../operations/clients/save-notice-endpoint.ts'
 import type { Deps } from '../operations/shared/deps.ts'
 import { inTransaction } from '../store/connection/db.ts'
 import { beginNotices, lockNotices } from '../store/endpoints/notices.ts'

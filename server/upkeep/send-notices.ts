@@ -18,7 +18,7 @@ import {
   findInternalClient,
   findNoticeEndpoint,
   readClientNoticeEndpoints,
-} from '../store/endpoints/notice-endpoint.ts'
+} from '../store/endpoints/internal-endpoints.ts'
 import {
   countExhausted,
   type EndpointToTell,

@@ -4,7 +4,7 @@ import { clientNoticePolicy } from '../../server/core/delivery/notice.ts'
 import {
   forgetNoticeEndpoint,
   readClientNoticeEndpoints,
-} from '../../server/store/endpoints/notice-endpoint.ts'
+} from '../../server/store/endpoints/internal-endpoints.ts'
 import {
   beginClientNotices,
   countExhausted,

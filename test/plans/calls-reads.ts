@@ -23,13 +23,13 @@ import {
   readEndpointsOfAccount,
 } from '../../server/store/endpoints/endpoints.ts'
 import {
+  findInternalClient,
+  findNoticeEndpoint,
+} from '../../server/store/endpoints/internal-endpoints.ts'
+import {
   readForgottenListeners,
   readSilentListeners,
 } from '../../server/store/endpoints/listeners.ts'
-import {
-  findInternalClient,
-  findNoticeEndpoint,
-} from '../../server/store/endpoints/notice-endpoint.ts'
 import { readEndpointsToTell } from '../../server/store/endpoints/notices.ts'
 import {
   readAttempts,

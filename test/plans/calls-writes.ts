@@ -14,6 +14,11 @@ import {
   saveStatus,
 } from '../../server/store/endpoints/endpoints.ts'
 import {
+  ensureInternalClient,
+  insertNoticeEndpoint,
+  moveNoticeEndpoint,
+} from '../../server/store/endpoints/internal-endpoints.ts'
+import {
   answerOffer,
   collectAnswers,
   deleteOldOffers,
@@ -30,11 +35,6 @@ import {
   markSilent,
   touchListener,
 } from '../../server/store/endpoints/listeners.ts'
-import {
-  ensureInternalClient,
-  insertNoticeEndpoint,
-  moveNoticeEndpoint,
-} from '../../server/store/endpoints/notice-endpoint.ts'
 import {
   beginNotices,
   countExhausted,

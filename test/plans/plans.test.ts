@@ -13,7 +13,10 @@ import { type Explained, explainStore } from './states.ts'
 const VERSION = 18
 
 /** What they insert is there, once: they cannot be run a second time. */
-const NOT_RUN = ['notice-endpoint.ensureInternalClient', 'notice-endpoint.insertNoticeEndpoint']
+const NOT_RUN = [
+  'internal-endpoints.ensureInternalClient',
+  'internal-endpoints.insertNoticeEndpoint',
+]
 
 const { statements, withoutTricks, withoutBounds, plannedEachTime, unseen, version } =
   await explainStore()

@@ -159,7 +159,7 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
     /** How it fared, hour by hour: a day by default, or a week. */
     series: (id: string, query: { window?: 'day' | 'week' } = {}, details?: CallOptions) =>
       get<Series>(`${path}/${segment(id)}/series`, query, { ...details, ...fixed }),
-    /** What it was owed and got, hour by hour, signed. Whole hours, at most 31 days. */
+    /** What it had to get and got, hour by hour, signed. Whole hours, at most 31 days. */
     statement: (id: string, window: Window, details?: CallOptions) =>
       get<Statement>(
         `${path}/${segment(id)}/statement`,

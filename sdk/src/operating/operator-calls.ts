@@ -96,7 +96,7 @@ export function operatorEndpointCalls({ call, get }: Caller) {
     /** Attempts hour by hour, over a day or a week. */
     series: (id: string, query: { window?: 'day' | 'week' } = {}, details?: CallOptions) =>
       get<Series>(`${ENDPOINTS}/${segment(id)}/series`, query, details),
-    /** What it was owed and got, hour by hour, signed. Whole hours, at most 31 days; of deleted endpoints too. */
+    /** What it had to get and got, hour by hour, signed. Whole hours, at most 31 days; of deleted endpoints too. */
     statement: (id: string, { from, to }: Window, details?: CallOptions) =>
       get<Statement>(
         `${ENDPOINTS}/${segment(id)}/statement`,

@@ -561,8 +561,8 @@ export interface TroubledEndpoint {
   status: EndpointStatus
   circuit: Circuit
   /**
-   * When the next attempt probes the endpoint, while its circuit is not closed; what it is owed
-   * waits for that. Null while it is.
+   * When the next attempt probes the endpoint, while its circuit is not closed; its deliveries wait
+   * for that. Null while it is.
    */
   nextProbeAt: string | null
   failingSince: string | null

@@ -159,8 +159,8 @@ export interface EndpointHealth {
   pending: number
   circuit: Circuit
   /**
-   * When the next attempt probes the endpoint, while its circuit is not closed; what it is owed
-   * waits for that. Null while it is.
+   * When the next attempt probes the endpoint, while its circuit is not closed; its deliveries wait
+   * for that. Null while it is.
    */
   nextProbeAt: string | null
   successRate24h: number | null

@@ -54,7 +54,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
       const raised = made.text.replace('"amount":100.00', '"amount":900.00')
       return [{ ...makePost(material, made), body: [Buffer.from(raised)] }]
     },
-    means: 'Anybody on the way could change an amount unnoticed.',
+    means: 'Anyone on the way could change an amount unnoticed.',
     mend: VERIFY_FIRST,
   },
   {
@@ -71,7 +71,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
         makeEvent(material),
       ),
     ],
-    means: 'Anybody who knows the address could invent payments.',
+    means: 'Anyone who knows the address could invent payments.',
     mend: VERIFY_FIRST,
   },
   {
@@ -82,7 +82,7 @@ export const CHECK_ITEMS: readonly CheckItem[] = [
       const made = makePost(material, makeEvent(material))
       return [{ ...made, headers: withoutSignatures(made.headers, material.hmacHeaderName) }]
     },
-    means: 'Anybody who knows the address could invent payments, without even trying to sign them.',
+    means: 'Anyone who knows the address could invent payments, without even trying to sign them.',
     mend: 'Answer 401 when neither signature header is there; a missing signature is a wrong one.',
   },
   {

@@ -4,15 +4,9 @@
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../../core/plain/errors.ts'
 import type { Role } from '../../core/plain/operator.ts'
+import { PROBLEMS } from '../basics/problems.ts'
 import { Type } from '../basics/type.ts'
-import {
-  AccountHeader,
-  BODY_PROBLEMS,
-  CLIENT_PROBLEMS,
-  OPERATOR_PROBLEMS,
-  OptionalAccountHeader,
-  problemResponses,
-} from './schemas.ts'
+import { AccountHeader, OptionalAccountHeader } from './schemas.ts'
 
 interface Call {
   operationId: string
@@ -31,6 +25,27 @@ interface Call {
   /** One of the first four operations: it ignores members and parameters that resemble none of its own. */
   isTolerant?: true
 }
+
+/** The problems that every operation of the client interface may answer. */
+const CLIENT_PROBLEMS = [
+  'missing-token',
+  'invalid-token',
+  'too-many-requests',
+  'client-moved',
+] as const satisfies readonly ErrorCode[]
+
+export const OPERATOR_PROBLEMS = [
+  'missing-token',
+  'invalid-token',
+  'role-not-allowed',
+] as const satisfies readonly ErrorCode[]
+
+const BODY_PROBLEMS = [
+  'malformed-json',
+  'invalid-fields',
+  'body-too-large',
+  'unsupported-media-type',
+] as const satisfies readonly ErrorCode[]
 
 /** Of a call of the operator about one client, which may be on its way to another cell, or there. */
 export const ABOUT_CLIENT = ['client-moved', 'overloaded'] as const satisfies readonly ErrorCode[]
@@ -75,6 +90,20 @@ function toSchema<C extends Call>(call: C, general: readonly ErrorCode[]) {
     ...(body && { body: { ...body, isTolerant } }),
   }
   return { ...schema, ...(marked as object), response }
+}
+
+/** The problems that an operation can answer, by status, for the published interface. */
+export function problemResponses(...codes: ErrorCode[]): Record<number, unknown> {
+  const all: ErrorCode[] = [...codes, 'headers-too-large', 'internal', 'database-away']
+  const responses: Record<number, unknown> = {}
+  for (const status of new Set(all.map((code) => PROBLEMS[code].status))) {
+    const named = all.filter((code) => PROBLEMS[code].status === status)
+    responses[status] = {
+      description: named.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+      content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
+    }
+  }
+  return responses
 }
 
 /** What an answer means here; its schema describes its shape. */

@@ -16,7 +16,7 @@ export const StatusChange = Type.Object(
 )
 
 export function aboutPausing(noun: string): string {
-  return `A paused ${noun} loses nothing: what it is owed goes out when it is resumed. Settings hold for what happens from now on.`
+  return `A paused ${noun} loses nothing: its deliveries go out when it is resumed. Settings hold for what happens from now on.`
 }
 
 const names = ['status', ...Object.keys(SettingsFields)]

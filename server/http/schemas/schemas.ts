@@ -5,12 +5,10 @@ import { toClientCode } from '../../core/delivery/delivery.ts'
 import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../../core/delivery/endpoint.ts'
 import type { EndpointHealth } from '../../core/delivery/health.ts'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../../core/network/callback-url.ts'
-import type { ErrorCode } from '../../core/plain/errors.ts'
 import { isUuid } from '../../core/plain/uuid.ts'
 import { HMAC_HEADER } from '../../core/signatures/callback-headers.ts'
 import { SHARED_KEY_CHARACTERS_MAX } from '../../core/signatures/shared-key.ts'
 import { notFound } from '../../operations/shared/service-errors.ts'
-import { PROBLEMS } from '../basics/problems.ts'
 import { InstantOrNull, NumberOrNull, TextOrNull, Uuid } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { SettingsShown, toHmacHeaderName, toSettingsShown } from './endpoint-settings-schema.ts'
@@ -42,41 +40,6 @@ export const ProblemSchema = Type.Object(
   },
   { description: 'RFC 9457 problem details' },
 )
-
-/** The problems that an operation can answer, by status, for the published interface. */
-export function problemResponses(...codes: ErrorCode[]): Record<number, unknown> {
-  const all: ErrorCode[] = [...codes, 'headers-too-large', 'internal', 'database-away']
-  const responses: Record<number, unknown> = {}
-  for (const status of new Set(all.map((code) => PROBLEMS[code].status))) {
-    const named = all.filter((code) => PROBLEMS[code].status === status)
-    responses[status] = {
-      description: named.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
-      content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
-    }
-  }
-  return responses
-}
-
-/** The problems that every operation of the client interface may answer. */
-export const CLIENT_PROBLEMS = [
-  'missing-token',
-  'invalid-token',
-  'too-many-requests',
-  'client-moved',
-] as const satisfies readonly ErrorCode[]
-
-export const OPERATOR_PROBLEMS = [
-  'missing-token',
-  'invalid-token',
-  'role-not-allowed',
-] as const satisfies readonly ErrorCode[]
-
-export const BODY_PROBLEMS = [
-  'malformed-json',
-  'invalid-fields',
-  'body-too-large',
-  'unsupported-media-type',
-] as const satisfies readonly ErrorCode[]
 
 export const EMPTY_BODY = Type.Unsafe<undefined>({ type: 'null', description: 'No body.' })
 
@@ -144,7 +107,7 @@ export const HealthSchema = Type.Object({
   pending: Type.Integer(),
   circuit: CircuitSchema,
   nextProbeAt: InstantOrNull(
-    'When the next attempt probes the endpoint, while its circuit is not closed; what it is owed waits for that. Null while it is.',
+    'When the next attempt probes the endpoint, while its circuit is not closed; its deliveries wait for that. Null while it is.',
   ),
   successRate24h: NumberOrNull(),
   p95Ms: NumberOrNull(),

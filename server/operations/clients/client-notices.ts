@@ -7,7 +7,7 @@ import {
   findInternalClient,
   findNoticeEndpoint,
   type NoticeEndpoint,
-} from '../../store/endpoints/notice-endpoint.ts'
+} from '../../store/endpoints/internal-endpoints.ts'
 import { beginClientNotices, lockNotices } from '../../store/endpoints/notices.ts'
 import { readDeliverySlice } from '../../store/history/delivery-lists.ts'
 import { readPayloads } from '../../store/history/events.ts'
@@ -16,7 +16,7 @@ import { assertStays } from '../access/move-checks.ts'
 import type { Caller } from '../access/verify-token.ts'
 import type { Deps } from '../shared/deps.ts'
 import { notFound } from '../shared/service-errors.ts'
-import { deleteNoticeEndpoint, saveNoticeEndpoint } from './notice-endpoints.ts'
+import { deleteNoticeEndpoint, saveNoticeEndpoint } from './save-notice-endpoint.ts'
 
 export interface SentNotice {
   state: DeliveryState

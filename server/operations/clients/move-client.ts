@@ -39,7 +39,7 @@ import {
 } from '../../store/moves/move-rows.ts'
 import { findClient } from '../../store/secrets/clients.ts'
 import { countSecretsByMasterKey } from '../../store/secrets/master-keys.ts'
-import { carryNoticeEndpoint } from './notice-endpoints.ts'
+import { carryNoticeEndpoint } from './save-notice-endpoint.ts'
 
 export interface MoveOptions extends EndUrls {
   toCell: number

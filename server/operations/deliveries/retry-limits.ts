@@ -23,7 +23,7 @@ export class RetryLimits {
     if (waitSeconds > 0) {
       throw new ServiceError(
         'too-many-requests',
-        'Retries of one endpoint are taken 100 in a row, then five a second. Retry the endpoint itself: that makes everything due that it is owed.',
+        'Retries of one endpoint are taken 100 in a row, then five a second. Retry the endpoint itself: that makes all its pending deliveries due.',
         { retryAfterSeconds: waitSeconds },
       )
     }
@@ -34,6 +34,6 @@ export class RetryLimits {
 export function endpointNotActive(): ServiceError {
   return new ServiceError(
     'endpoint-not-active',
-    'The endpoint is paused or disabled, so nothing is sent to it. Resume it, with PATCH and {"status": "ACTIVE"}: everything that it is owed is due at once then.',
+    'The endpoint is paused or disabled, so nothing is sent to it. Resume it, with PATCH and {"status": "ACTIVE"}: all its pending deliveries are due at once then.',
   )
 }

@@ -18,7 +18,7 @@ export function CatchUp({ path }: { path: string }) {
         action: (count) => `Send ${count}`,
         question: (count) => `Send ${count} events?`,
         found: (count) => `${count} would be sent, oldest first.`,
-        none: 'Nothing is missing: every event since then was owed to this endpoint.',
+        none: 'Nothing is missing: every event since then has a delivery to this endpoint.',
         sent: (count) => `${count} on their way.`,
       }}
       explain={({ since }) => (

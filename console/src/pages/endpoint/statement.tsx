@@ -62,7 +62,7 @@ export function StatementPanel({ endpointId, path }: { endpointId: string; path:
         </>
       ) : (
         <p className="muted">
-          How many events it was owed and got, hour by hour, signed: compare it with what your
+          How many events it had to get and got, hour by hour, signed: compare it with what your
           receiver has.
         </p>
       )}

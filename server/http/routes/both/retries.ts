@@ -18,7 +18,7 @@ import { ANY_CLIENT, ChangedDeliverySchema, toChangedDelivery } from './delivery
 export const RetriedSchema = Type.Object(
   {
     retried: Type.Integer({
-      description: 'Everything that is owed, updates that wait for older ones included.',
+      description: 'All pending deliveries, updates that wait for older ones included.',
     }),
   },
   { examples: [{ retried: 12 }] },
@@ -36,7 +36,7 @@ const ONE_PROBLEMS = ['invalid-fields', 'delivery-final', 'endpoint-not-active']
 
 const ALL = {
   description:
-    'Everything that it is owed is due now, in order. If it was down, one attempt probes it at once, and the rest follows step by step when that gets its 200.',
+    'All its pending deliveries are due now, in order. If it was down, one attempt probes it at once, and the rest follows step by step when that gets its 200.',
   params: IdParams,
   querystring: NoDryRunQuery,
   answers: {

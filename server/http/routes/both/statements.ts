@@ -69,7 +69,7 @@ export function statementRoutes(deps: Deps): Routes {
         ...forClients({
           operationId: `get${name}Statement`,
           tags,
-          summary: `Get a signed statement of what a ${kind} was owed and got`,
+          summary: `Get a signed statement of what a ${kind} had to get and got`,
           ...STATEMENT,
         }),
         handler: async (request) => {
@@ -105,7 +105,7 @@ export function operatorStatementRoutes(deps: Deps): Routes {
       url: '/endpoints/:id/statement',
       ...forOperators('viewer', {
         operationId: 'getEndpointStatement',
-        summary: 'Get a signed statement of what an endpoint was owed and got',
+        summary: 'Get a signed statement of what an endpoint had to get and got',
         ...STATEMENT,
       }),
       handler: async (request) => {

@@ -64,7 +64,7 @@ function addRegistration(app: App, deps: ListenerDeps): void {
         tags,
         summary: 'Make a listener, or find the one of this name',
         description:
-          'It is owed every callback of the account from now on, and is PAUSED until the next one is asked for. The same name again: the same listener, and another key replaces its key as a webhook’s.',
+          'It gets every callback of the account from now on, and is PAUSED until the next one is asked for. The same name again: the same listener, and another key replaces its key as a webhook’s.',
         body: ListenerRegistration,
         answers: {
           200: answer('The listener of this name was there already.', ListenerSchema),

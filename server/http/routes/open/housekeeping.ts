@@ -7,8 +7,7 @@ import { sendFailure } from '../../answers/failures.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { authenticateOperator } from '../../requests/authenticate.ts'
-import { answer, forAnyone } from '../../schemas/calls.ts'
-import { OPERATOR_PROBLEMS, problemResponses } from '../../schemas/schemas.ts'
+import { answer, forAnyone, OPERATOR_PROBLEMS, problemResponses } from '../../schemas/calls.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 
 const tags = ['Housekeeping']

@@ -100,7 +100,7 @@ const BULKS: readonly Bulk[] = [
     operationId: 'replayDeliveries',
     summary: 'Replay all deliveries that match a filter',
     description:
-      'All that match and have ended, not one page of them, oldest first; at most 100,000. With dryRun nothing is changed and the number is told; with byEndpoint also how many there are at which endpoint, and whether it takes them now.',
+      'All that match and have ended, not one page of them, oldest first; at most 100,000. With dryRun nothing is changed and the number is returned; with byEndpoint also how many there are at which endpoint, and whether it takes them now.',
     would: 'wouldReplay',
     done: 'replayed',
   },
@@ -109,7 +109,7 @@ const BULKS: readonly Bulk[] = [
     operationId: 'cancelDeliveries',
     summary: 'Cancel all pending deliveries that match a filter',
     description:
-      'All that match and are pending, not one page of them; at most 100,000. With dryRun nothing is changed and the number is told.',
+      'All that match and are pending, not one page of them; at most 100,000. With dryRun nothing is changed and the number is returned.',
     would: 'wouldCancel',
     done: 'cancelled',
   },
@@ -118,7 +118,7 @@ const BULKS: readonly Bulk[] = [
     operationId: 'retryDeliveries',
     summary: 'Send all pending deliveries that match a filter now',
     description:
-      'All that match, are pending and whose endpoint is active, not one page of them; at most 100,000. Each takes the older updates of its payment with it. With dryRun nothing is changed and the number is told; with byEndpoint also how many there are at which endpoint.',
+      'All that match, are pending and whose endpoint is active, not one page of them; at most 100,000. Each takes the older updates of its payment with it. With dryRun nothing is changed and the number is returned; with byEndpoint also how many there are at which endpoint.',
     would: 'wouldRetry',
     done: 'retried',
   },

@@ -38,15 +38,15 @@ import { UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
 import { bePatientWith, readPatiently } from '../../requests/patient-body.ts'
-import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
-import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../../schemas/payment-schema.ts'
 import {
-  IdParams,
+  ABOUT_CLIENT,
+  answer,
+  forOperators,
   OPERATOR_PROBLEMS,
-  ProblemSchema,
   problemResponses,
-  readId,
-} from '../../schemas/schemas.ts'
+} from '../../schemas/calls.ts'
+import { LineWriteSchema, PaymentSchema, PaymentWriteSchema } from '../../schemas/payment-schema.ts'
+import { IdParams, ProblemSchema, readId } from '../../schemas/schemas.ts'
 
 export interface PaymentRoutesDeps extends Deps {
   baseUrl(): string

@@ -12,7 +12,7 @@ import {
   insertNoticeEndpoint,
   moveNoticeEndpoint,
   type NoticeEndpoint,
-} from '../../store/endpoints/notice-endpoint.ts'
+} from '../../store/endpoints/internal-endpoints.ts'
 import { beginCounting } from '../../store/endpoints/notices.ts'
 import { releaseDeliveriesOf } from '../../store/owed/deliveries.ts'
 import {
