@@ -31,12 +31,13 @@ export class FirstFreePool extends InnerPool {
   }
 
   override _pulseQueue(): void {
-    if (this.idleCount === 0 && !this.ending) this.#grow()
-    else super._pulseQueue()
+    if (this.idleCount > 0 || this.ending) super._pulseQueue()
+    else this.#grow()
   }
 
-  /** Opens one for each that waits, where there is room. */
+  /** Opens one for each that waits, where there is room. A pool that ends opens none. */
   #grow(): void {
+    if (this.ending) return
     while (this.#opening < this._pendingQueue.length && !this._isFull()) {
       this.#opening++
       super.newClient({
