@@ -4,6 +4,7 @@
 import { Command } from 'commander'
 import { helpText, JSON_HELP } from '../basics/command.ts'
 import { runCommand } from '../basics/run.ts'
+import { revokeCommand } from './revoke-key.ts'
 
 export function sandboxCommand(): Command {
   return new Command('sandbox')
@@ -85,6 +86,9 @@ export function signingKeysCommand(): Command {
   return new Command('signing-keys')
     .description('The keys that sign access tokens.')
     .addCommand(rotate)
+    .addCommand(
+      revokeCommand('signing-keys', 'Tokens under it are refused: clients have to log in again.'),
+    )
 }
 
 export function webhookKeysCommand(): Command {
@@ -120,5 +124,11 @@ export function webhookKeysCommand(): Command {
   return new Command('webhook-keys')
     .description('The service’s own keys, published at /.well-known/webhook-keys.json.')
     .addCommand(rotate)
+    .addCommand(
+      revokeCommand(
+        'webhook-keys',
+        'Receipts, statements and seals of the audit under it verify no more.',
+      ),
+    )
     .addCommand(adopt)
 }

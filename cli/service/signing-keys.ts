@@ -46,7 +46,7 @@ export async function adoptWebhookKeyCommand(whpk: string, options: Options): Pr
     console.log(
       options.json
         ? JSON.stringify({ kid })
-        : `Key ${kid} is trusted from now on, in every process within a minute.`,
+        : `Key ${kid} is trusted from now on, in every process within 5 seconds.`,
     )
   })
 }
@@ -62,7 +62,7 @@ async function rotate(
     console.log(
       options.json
         ? JSON.stringify({ kid })
-        : `Key ${kid} signs from now on, in every process within a minute. ${remark}`,
+        : `Key ${kid} signs from now on, in every process within 5 seconds. ${remark}`,
     )
   })
 }

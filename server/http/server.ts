@@ -57,6 +57,7 @@ import { operatorPaymentErasureRoutes } from './routes/operator/operator-payment
 import { operatorPaymentViewRoutes } from './routes/operator/operator-payment-views.ts'
 import { operatorPaymentRoutes } from './routes/operator/operator-payments.ts'
 import { operatorSettingsRoutes } from './routes/operator/operator-settings.ts'
+import { operatorSigningKeyRoutes } from './routes/operator/operator-signing-keys.ts'
 import { operatorStatsRoutes } from './routes/operator/operator-stats.ts'
 import type { ServerDeps, Surface } from './routes/server-deps.ts'
 import { tellAllowedMethods } from './routing.ts'
@@ -163,6 +164,7 @@ function operatorRoutes(deps: ServerDeps, work: LargeWork): readonly Routes[] {
   return [
     operatorClientRoutes(deps),
     operatorKeyRoutes(deps, deps.access.keys),
+    operatorSigningKeyRoutes(deps),
     operatorAuditRoutes(deps),
     operatorAuditSealRoutes(deps),
     operatorSettingsRoutes(deps),

@@ -61,7 +61,15 @@ const LISTS: readonly string[] = [
   'search',
 ] satisfies ListName[]
 /** Their ids tell their cell. */
-const STAMPED = ['endpoints', 'deliveries', 'events', 'jobs', 'keys']
+const STAMPED = [
+  'endpoints',
+  'deliveries',
+  'events',
+  'jobs',
+  'keys',
+  'signing-keys',
+  'webhook-keys',
+]
 
 export function destinationOf(shown: ShownRequest, directory: CellDirectory): Destination {
   const { path, named } = shown

@@ -67,6 +67,25 @@ test('clients are taken on, listed, disabled, enabled, and get new secrets', asy
   assert.match(accounts.stdout, new RegExp(`^${account.id} +Second$`, 'm'))
 })
 
+test('a key of the service that leaked is revoked by its id', async () => {
+  for (const [family, file] of [
+    ['signing-keys', 'jwks.json'],
+    ['webhook-keys', 'webhook-keys.json'],
+  ] as const) {
+    const answer = await fetch(`${paybell.baseUrl}/.well-known/${file}`)
+    const [{ kid }] = ((await answer.json()) as { keys: [{ kid: string }] }).keys
+    const revoked = await run(family, 'revoke', kid, '--yes')
+    assert.match(
+      revoked.stdout,
+      new RegExp(`^The key ${kid} is revoked.*\nKey .* signs from now on.\n$`),
+    )
+    const again = await run(family, 'revoke', kid)
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /404 not-found/)
+    assert.equal((await run(family, 'revoke', 'no-id')).code, 2)
+  }
+})
+
 test('keys have a role, and are refused once revoked', async () => {
   const key = await paybellJson('keys', 'create', 'Dashboard', '--role', 'viewer')
   assert.match(key.key, /^pbk_/)

@@ -182,6 +182,20 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   const exported = await new Response(await operator.audit.export()).text()
   assert.match(exported, /"jws":/)
   assert.equal((await operator.audit.verify()).finding, null)
+  const keysAt = async (file: string) => {
+    const { keys } = (await (await fetch(`${paybell.baseUrl}/.well-known/${file}`)).json()) as {
+      keys: { kid: string }[]
+    }
+    return keys.map(({ kid }) => kid)
+  }
+  for (const [file, calls] of [
+    ['jwks.json', operator.signingKeys],
+    ['webhook-keys.json', operator.webhookKeys],
+  ] as const) {
+    const [kid = ''] = await keysAt(file)
+    const revoked = await calls.revoke(kid)
+    assert.deepEqual(await keysAt(file), [revoked.newKid])
+  }
   assert.ok((await operator.service.settings()).length > 10)
   assert.deepEqual(
     (await operator.service.cells()).map(({ cell, isAway }) => [cell, isAway]),

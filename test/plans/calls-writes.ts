@@ -135,6 +135,7 @@ import {
 } from '../../server/store/secrets/reseal.ts'
 import { beginDerivedKeys } from '../../server/store/secrets/sealing-form.ts'
 import {
+  deleteSigningKey,
   forgetRetiredPrivateKeys,
   insertSigningKey,
   lockSigningKeys,
@@ -343,6 +344,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(label, () => retireSigningKeys(pool, table, now))
     await recorder.record(label, () => replaceSealedSigningKeys(pool, table, [key]))
     await recorder.record(label, () => replaceAuthentications(pool, table, [authentication]))
+    await recorder.record(label, () => deleteSigningKey(pool, table, 'new'))
   }
   await recorder.record('', () => forgetRetiredPrivateKeys(pool, now))
   await recorder.record('', () =>

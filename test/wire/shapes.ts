@@ -62,6 +62,7 @@ import {
 } from '../../server/http/routes/operator/operator-payment-views.ts'
 import { LineSchema, WrittenSchema } from '../../server/http/routes/operator/operator-payments.ts'
 import { Setting } from '../../server/http/routes/operator/operator-settings.ts'
+import { RevokedKey } from '../../server/http/routes/operator/operator-signing-keys.ts'
 import {
   EndedDaySchema,
   PeriodSchema,
@@ -204,6 +205,7 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'ConsoleLink', schema: ConsoleLink },
   { name: 'OperatorKey', schema: KeyItem },
   { name: 'NewOperatorKey', schema: NewKey },
+  { name: 'RevokedKey', schema: RevokedKey },
   { name: 'AuditChange', schema: AuditChangeSchema },
   { name: 'AuditItem', schema: AuditItem },
   { name: 'AuditQuery', schema: AuditListQuery, isRequest: true },

@@ -21,6 +21,7 @@ import type {
   OperatorEndpointQuery,
   OperatorKey,
   OperatorSearchHit,
+  RevokedKey,
   Role,
   Setting,
   Stats,
@@ -41,6 +42,7 @@ export type ClientCalls = ReturnType<typeof clientCalls>
 export type AccountCalls = ReturnType<typeof accountCalls>
 export type OperatorEndpointCalls = ReturnType<typeof operatorEndpointCalls>
 export type KeyCalls = ReturnType<typeof keyCalls>
+export type SigningKeyCalls = ReturnType<typeof signingKeyCalls>
 export type AuditCalls = ReturnType<typeof auditCalls>
 export type ServiceCalls = ReturnType<typeof serviceCalls>
 
@@ -139,6 +141,17 @@ export function keyCalls({ call, get }: Caller) {
     /** It stops working within 5 seconds, and stays in the list. */
     revoke: (id: string, details?: CallOptions) =>
       call<void>('DELETE', `${KEYS}/${segment(id)}`, details),
+  }
+}
+
+export function signingKeyCalls({ call }: Caller, path: 'signing-keys' | 'webhook-keys') {
+  return {
+    /**
+     * For a key that may have leaked: it is trusted and published no more within 5 seconds, nor is anything that it has
+     * signed. If it is the key that signs, `newKid` does from now on.
+     */
+    revoke: (kid: string, details?: CallOptions) =>
+      call<RevokedKey>('POST', `/operator/v1/${path}/${segment(kid)}/revoke`, details),
   }
 }
 

@@ -14,7 +14,9 @@ import {
   type OperatorEndpointCalls,
   operatorEndpointCalls,
   type ServiceCalls,
+  type SigningKeyCalls,
   serviceCalls,
+  signingKeyCalls,
 } from './operator-calls.ts'
 import {
   type BodyCalls,
@@ -40,6 +42,10 @@ export interface Operator {
   events: BodyCalls
   jobs: JobCalls
   keys: KeyCalls
+  /** Those that sign access tokens. */
+  signingKeys: SigningKeyCalls
+  /** Those that sign callbacks and statements. */
+  webhookKeys: SigningKeyCalls
   audit: AuditCalls
   /** The settings of the process that answers, and the service at a glance. */
   service: ServiceCalls
@@ -81,6 +87,8 @@ export function createOperator(options: OperatorOptions): Operator {
     events: bodyCalls(caller),
     jobs: jobCalls(caller),
     keys: keyCalls(caller),
+    signingKeys: signingKeyCalls(caller, 'signing-keys'),
+    webhookKeys: signingKeyCalls(caller, 'webhook-keys'),
     audit: auditCalls(caller),
     service: serviceCalls(caller),
     watch: watchCall(caller),

@@ -91,6 +91,12 @@ export interface NewOperatorKey {
   key: string
 }
 
+export interface RevokedKey {
+  kid: string
+  /** The key that signs instead, if the revoked one did; null otherwise. */
+  newKid: string | null
+}
+
 export interface AuditChange {
   field: string
   before: string | null

@@ -11,17 +11,22 @@ import type { SigningPair } from '../../core/signatures/asymmetric-signature.ts'
 import { endOfKey } from '../../core/signatures/key-life.ts'
 import { type Db, inTransaction } from '../../store/connection/db.ts'
 import {
+  deleteSigningKey,
   insertSigningKey,
   type KeyTable,
   lockSigningKeys,
   retireSigningKeys,
   type StoredSigningKey,
 } from '../../store/secrets/signing-keys.ts'
+import type { Audit } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
+import { notFound } from '../shared/service-errors.ts'
 import { authenticateKey, openPrivateKey, privateFieldOf, readJudgedKeys } from './trusted-keys.ts'
 
-/** How long other processes may still sign with a retired key, until they have read the new one. */
-const RELOAD_MS = 60_000
+/** A key that was made or revoked in another process is known here after this time, well within the promised 5 seconds. */
+const RELOAD_MS = 4_000
+/** From this age on the keys are read again, while those who ask go on with what is known. */
+const FRESH_MS = 2_000
 /** Tokens with an unknown key id cause at most one query in this time. */
 const UNKNOWN_KEY_RELOAD_MS = 1_000
 /** Added to a token's life, for late reloads and for clocks that disagree. */
@@ -37,6 +42,8 @@ export type KeyringDeps = Pick<
 /** What the keys of a table are for. */
 export interface KeyPurpose {
   table: KeyTable
+  /** What the audit calls one of them. */
+  object: string
   /** How long a retired key goes on verifying. */
   overlapMs(config: KeyringDeps['config']): number
   /** However the service is or was configured. */
@@ -48,6 +55,7 @@ export interface KeyPurpose {
 /** Tokens of a retired key live on until they expire. */
 export const TOKEN_KEYS: KeyPurpose = {
   table: 'signing_keys',
+  object: 'signing-key',
   overlapMs: ({ tokenTtlSeconds }) => tokenTtlSeconds * 1_000 + RETIRED_KEY_MARGIN_MS,
   overlapMsMax: DAY_MS + RETIRED_KEY_MARGIN_MS,
   signsInOverlap: false,
@@ -127,12 +135,21 @@ export class Keyring {
   /** A new key signs from now on; the old ones verify until no token of theirs can be alive. */
   async rotate(): Promise<string> {
     const kid = await rotateSigningKey(this.#deps, this.#purpose)
-    await this.#read(0)
+    await this.reload()
     return kid
   }
 
+  /** Makes what was just done known here at once. */
+  async reload(): Promise<void> {
+    await this.#read(0)
+  }
+
   #read(ageMsMax = RELOAD_MS): Promise<Keys> {
-    return this.#keys.get(undefined, () => this.#ask(), ageMsMax)
+    const ask = () => this.#ask()
+    const keys = this.#keys.get(undefined, ask, ageMsMax)
+    // Those who wait for `keys` hear of its failure.
+    this.#keys.get(undefined, ask, FRESH_MS).catch(() => {})
+    return keys
   }
 
   async #ask(): Promise<Keys> {
@@ -178,6 +195,27 @@ export async function rotateSigningKey(deps: KeyringDeps, purpose: KeyPurpose): 
   return inTransaction(deps.pool, async (db) => {
     await lockSigningKeys(db)
     return replaceSigningKey(deps, db, purpose)
+  })
+}
+
+/**
+ * A key is trusted and published no more, with all that it has signed. If it is the one that signs, a new one does from
+ * now on; returns the id of that, or null.
+ */
+export async function revokeSigningKey(
+  deps: KeyringDeps,
+  purpose: KeyPurpose,
+  kid: string,
+  audit: Audit,
+): Promise<string | null> {
+  return inTransaction(deps.pool, async (db) => {
+    await lockSigningKeys(db)
+    const { own } = await readOwnKeys(deps, db, purpose)
+    const isTheSigner = own.find(isSigning)?.kid === kid
+    const newKid = isTheSigner ? await replaceSigningKey(deps, db, purpose) : null
+    if (!(await deleteSigningKey(db, purpose.table, kid))) throw notFound()
+    await audit(db, `${purpose.object}:${kid}`)
+    return newKid
   })
 }
 

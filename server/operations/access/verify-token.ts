@@ -1,6 +1,6 @@
 // Which client a Bearer token belongs to. A verified token is remembered by its digest until it expires
 // (verifying costs 100 to 350 µs, a look-up 1 µs); a refused one is not remembered. Only the token is
-// remembered, not its client's status, which is asked for each time.
+// remembered, not its client's status nor its key, which are asked for each time.
 
 import { hash } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
@@ -32,6 +32,11 @@ export type VerifiedToken =
   | { caller: Caller; expiredAtMs: null }
   | { caller: null; expiredAtMs: number | null }
 
+interface SignedClaims extends TokenClaims {
+  /** The key that signed it. */
+  kid: string
+}
+
 const REFUSED: VerifiedToken = { caller: null, expiredAtMs: null }
 
 export class TokenVerifier {
@@ -39,7 +44,7 @@ export class TokenVerifier {
   readonly #keyring: Keyring
   readonly #directory: ClientDirectory
   /** By the token's digest. Expiry is compared with the service's clock, which may be set. */
-  readonly #verified = new Remembered<string, TokenClaims | null>({
+  readonly #verified = new Remembered<string, SignedClaims | null>({
     keysMax: TOKENS_MAX,
     isKept: (claims) => claims !== null,
   })
@@ -60,18 +65,24 @@ export class TokenVerifier {
     const digest = digestOf(token)
     const claims = await this.#verified.get(digest, () => this.#check(token))
     if (claims === null) return REFUSED
-    if (this.#deps.clock.nowMs() >= claims.expiresAtMs) {
-      this.#verified.forget(digest)
-      return { caller: null, expiredAtMs: claims.expiresAtMs }
-    }
+    const isExpired = this.#deps.clock.nowMs() >= claims.expiresAtMs
+    // Its key may have been revoked since.
+    const isSigned = (await this.#keyring.verifier(claims.kid)) !== null
+    if (isExpired || !isSigned) this.#verified.forget(digest)
+    if (!isSigned) return REFUSED
+    if (isExpired) return { caller: null, expiredAtMs: claims.expiresAtMs }
     const client = await this.#directory.findActive(claims.clientId)
     if (client === null) return REFUSED
     return { caller: { clientKey: client.clientKey, clientId: client.id }, expiredAtMs: null }
   }
 
-  async #check(token: string): Promise<TokenClaims | null> {
+  async #check(token: string): Promise<SignedClaims | null> {
     const kid = readKeyId(token)
-    if (kid === null) return null
+    const claims = kid === null ? null : await this.#verifyUnder(kid, token)
+    return claims && { ...claims, kid: kid as string }
+  }
+
+  async #verifyUnder(kid: string, token: string): Promise<TokenClaims | null> {
     const nowMs = this.#deps.clock.nowMs()
     const key = await this.#keyring.verifier(kid)
     if (key === null) return null

@@ -28,8 +28,9 @@ const AGE_MS_MAX = 90 * DAY_MS
 /** 25 years of keys that are replaced by themselves. */
 const RETIRED_SHOWN_MAX = 100
 
-const WEBHOOK_KEYS: KeyPurpose = {
+export const WEBHOOK_KEYS: KeyPurpose = {
   table: 'webhook_keys',
+  object: 'webhook-key',
   overlapMs: () => OVERLAP_MS,
   overlapMsMax: OVERLAP_MS,
   signsInOverlap: true,
@@ -67,6 +68,11 @@ export class WebhookKeys {
     return { keys: keys.map(toPublished), retired }
   }
 
+  /** Makes what was just done known here at once. */
+  reload(): Promise<void> {
+    return this.#keyring.reload()
+  }
+
   /** How many rows are not the service's own; should be 0. */
   countUntrusted(): Promise<number> {
     return this.#keyring.countUntrusted()
@@ -90,7 +96,7 @@ export class WebhookKeys {
   }
 }
 
-/** A new key signs from now on, in every process within a minute; returns its id. */
+/** A new key signs from now on, in every process within 5 seconds; returns its id. */
 export function rotateWebhookKey(deps: KeyringDeps): Promise<string> {
   return rotateSigningKey(deps, WEBHOOK_KEYS)
 }

@@ -84,6 +84,12 @@ export async function retireSigningKeys(db: Db, table: KeyTable, until: Date): P
   await db.query(`update ${table} set verifies_until = $1 where verifies_until is null`, [until])
 }
 
+/** False when there is none of this id. */
+export async function deleteSigningKey(db: Db, table: KeyTable, kid: string): Promise<boolean> {
+  const { rowCount } = await db.query(`delete from ${table} where kid = $1`, [kid])
+  return rowCount === 1
+}
+
 /** `keys` come with what they were; returns how many were replaced. */
 export async function replaceAuthentications(
   db: Db,

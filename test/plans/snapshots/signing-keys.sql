@@ -1,6 +1,14 @@
 -- The statements of server/store/secrets/signing-keys.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
+-- signing-keys.deleteSigningKey of signing_keys: planned each time
+prepare "signing-keys.deleteSigningKey of signing_keys" (text) as
+  delete from signing_keys where kid = $1;
+
+-- signing-keys.deleteSigningKey of webhook_keys: planned each time
+prepare "signing-keys.deleteSigningKey of webhook_keys" (text) as
+  delete from webhook_keys where kid = $1;
+
 -- signing-keys.forgetRetiredPrivateKeys: planned each time
 prepare "signing-keys.forgetRetiredPrivateKeys" (timestamp with time zone) as
   update webhook_keys set private_key = null

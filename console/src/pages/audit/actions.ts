@@ -9,6 +9,8 @@ export const ACTIONS = [
   'account.create',
   'key.create',
   'key.revoke',
+  'signing-key.revoke',
+  'webhook-key.revoke',
   'session.create',
   'session.end',
   'payment.put',
