@@ -123,6 +123,7 @@ describe('defaults', () => {
       documentLinkDays: 30,
       endpointRatePerSecond: null,
       allowedNetworks: [],
+      egressAddresses: null,
       extraCa: null,
       trustedProxies: [],
       securityContact: null,
@@ -452,12 +453,21 @@ describe('numbers, durations, networks and addresses', () => {
     }
   })
 
-  for (const name of ['PAYBELL_ALLOWED_NETWORKS', 'PAYBELL_TRUSTED_PROXIES'] as const) {
+  test('at most 100 networks are published as those that callbacks come from', () => {
+    const many = Array.from({ length: 101 }, (_, at) => `203.0.113.${at}/32`)
+    const name = 'PAYBELL_EGRESS_ADDRESSES'
+    assert.equal(production({ [name]: many.slice(1).join() }).egressAddresses?.length, 100)
+    assert.deepEqual(faultyNames('production', { ...PRODUCTION, [name]: many.join() }), [name])
+  })
+
+  for (const [name, member] of [
+    ['PAYBELL_ALLOWED_NETWORKS', 'allowedNetworks'],
+    ['PAYBELL_TRUSTED_PROXIES', 'trustedProxies'],
+    ['PAYBELL_EGRESS_ADDRESSES', 'egressAddresses'],
+  ] as const) {
     test(`${name} is a list of CIDRs, each without host bits and none of them everything`, () => {
       const config = production({ [name]: '10.20.0.0/16, fd00::/8,192.168.7.1/32' })
-      const networks =
-        name === 'PAYBELL_ALLOWED_NETWORKS' ? config.allowedNetworks : config.trustedProxies
-      assert.deepEqual(networks, ['10.20.0.0/16', 'fd00::/8', '192.168.7.1/32'])
+      assert.deepEqual(config[member], ['10.20.0.0/16', 'fd00::/8', '192.168.7.1/32'])
       for (const text of ['10.20.0.0', '10.20.0.1/16', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'lan']) {
         assert.deepEqual(faultyNames('production', { ...PRODUCTION, [name]: text }), [name])
       }

@@ -39,6 +39,9 @@ export { ConfigError, type Environment, type Mode } from '../core/plain/setting.
 export type { NatsSettings } from './nats-settings.ts'
 export { SETTINGS } from './settings.ts'
 
+/** Receivers put each into a rule of their firewall. */
+const EGRESS_MAX = 100
+
 /** One setting as it was resolved. Of a secret there is no part in it. */
 export interface ResolvedSetting {
   name: string
@@ -84,6 +87,8 @@ export interface Config {
   auditRetentionDays: number | null
   documentLinkDays: number
   allowedNetworks: readonly string[]
+  /** What callbacks come from, as published; null: nothing is. */
+  egressAddresses: readonly string[] | null
   extraCa: string | null
   trustedProxies: readonly string[]
   /** What security.txt says; null: it is not served. */
@@ -169,6 +174,11 @@ export function loadConfig(
     documentLinkDays: integer('PAYBELL_DOCUMENT_LINK_DAYS', 1, 3650) ?? 30,
     allowedNetworks:
       parse('PAYBELL_ALLOWED_NETWORKS', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
+    egressAddresses:
+      parse('PAYBELL_EGRESS_ADDRESSES', 'at most 100 CIDRs, comma-separated', (text) => {
+        const networks = parseCidrs(text)
+        return networks && networks.length <= EGRESS_MAX ? networks : undefined
+      }) ?? null,
     extraCa:
       parse('PAYBELL_EXTRA_CA_FILE', 'the path of a readable PEM file', (path) => {
         const pem = tryRead(path, readFile)

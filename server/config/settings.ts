@@ -119,6 +119,11 @@ export const SETTINGS = [
       'Private networks that callbacks may reach all the same: a comma-separated list of CIDRs.',
   },
   {
+    name: 'PAYBELL_EGRESS_ADDRESSES',
+    about:
+      'Networks that callbacks come from, for receivers behind a firewall: at most 100 CIDRs, comma-separated. /.well-known/paybell-egress.json shows them.',
+  },
+  {
     name: 'PAYBELL_EXTRA_CA_FILE',
     about: 'PEM file of certificate authorities trusted for callbacks besides the usual ones.',
   },

@@ -40,6 +40,7 @@ import { tokenRoutes } from './routes/client/tokens.ts'
 import { webhookRoutes } from './routes/client/webhooks.ts'
 import { consoleRoutes } from './routes/open/console.ts'
 import { docsRoutes } from './routes/open/docs.ts'
+import { egressRoutes } from './routes/open/egress.ts'
 import { guideRoutes } from './routes/open/guides.ts'
 import { housekeepingRoutes } from './routes/open/housekeeping.ts'
 import { problemPageRoutes } from './routes/open/problem-pages.ts'
@@ -120,6 +121,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
   })
   await app.register(async (scope: App) => tokenRoutes(deps, deps.access)(scope))
   await app.register(async (scope: App) => webhookKeyRoutes(deps.webhookKeys)(scope))
+  await app.register(async (scope: App) => egressRoutes(deps)(scope))
   await app.register(async (scope: App) => documentRoutes(deps)(scope))
   await app.register(async (scope: App) => {
     scope.addHook('onRequest', authenticateClient(tokens, requests, moves))
