@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { escapeHtml } from '../../core/plain/text.ts'
 import { type KeptFile, keepFile } from '../answers/kept-file.ts'
 import type { Surface } from '../routes/server-deps.ts'
-import { GUIDE_GROUPS, type Guide, type GuideGroup } from './guide-list.ts'
+import { type Guide, type GuideGroup, readGuideGroups } from './guide-list.ts'
 import { toHtmlPage } from './html-page.ts'
 import { DOCS } from './shipped-folders.ts'
 
@@ -17,7 +17,7 @@ export class GuidePages {
   readonly #cached = new Map<string, { modifiedAtMs: number; page: KeptFile }>()
 
   constructor(surface: Surface) {
-    this.#groups = GUIDE_GROUPS.filter(
+    this.#groups = readGuideGroups().filter(
       ({ audience }) => surface !== 'public' || audience === 'everyone',
     )
   }
@@ -28,7 +28,8 @@ export class GuidePages {
       ({ title, guides }) =>
         `<h2>${title}</h2><ul>${guides
           .map(
-            ({ name, title, about }) => `<li><a href="/guides/${name}">${title}</a>: ${about}</li>`,
+            ({ name, title, about }) =>
+              `<li><a href="/guides/${name}">${escapeHtml(title)}</a>: ${escapeHtml(about)}</li>`,
           )
           .join('')}</ul>`,
     )
