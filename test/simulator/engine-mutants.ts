@@ -19,7 +19,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     name: 'a strand read again forgets what is in flight',
     patches: [
       patch(
-        'delivery/lanes/lanes.ts',
+        'delivery/lanes/strand-steps.ts',
         'if (lane.departed.has(strand.key)) return',
         'if (lane.departed === null) return',
       ),

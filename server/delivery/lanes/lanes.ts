@@ -1,15 +1,12 @@
 // What this process holds in memory, by endpoint (a lane) and, within it, by payment (a strand). A strand in
 // memory holds every owed update up to its newest, or of a very long one those that decide its order. So
 // the next update that may go is known without asking the database. The states are drawn in lane.ts.
-// Long because every move of a strand is here: each has to leave lane, heap, turns and room in step.
 
 import type { CircuitPolicy } from '../../core/delivery/circuit.ts'
 import type { DeliverMode } from '../../core/delivery/endpoint-settings.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
-import { type NextStep, nextReplay, nextStep } from '../../core/delivery/strand.ts'
 import type { Moment } from '../../core/plain/clock.ts'
-import { DueHeap } from './due-heap.ts'
-import { type Flight, type Lane, type Strand, strandKey } from './lane.ts'
+import { type Flight, type Lane, strandKey } from './lane.ts'
 import { LaneDirectory } from './lane-directory.ts'
 import type { LaneEvents } from './lane-events.ts'
 import { LaneFeeder } from './lane-feeder.ts'
@@ -17,6 +14,7 @@ import { type LanePolicy, SLOW_MS, type Verdict } from './lane-pace.ts'
 import { LaneRoom, type LaneRoomLimits } from './lane-room.ts'
 import { ReadWatches } from './read-watches.ts'
 import { ReplayStrands } from './replay-strands.ts'
+import { StrandSteps, type StrandStepsOptions } from './strand-steps.ts'
 import { parkDue, turnAway } from './turned-away.ts'
 import { Turns } from './turns.ts'
 
@@ -25,7 +23,7 @@ export interface LanePolicies {
   readonly patienceMs: number
 }
 
-export interface LanesOptions extends LaneRoomLimits {
+export interface LanesOptions extends LaneRoomLimits, StrandStepsOptions {
   policy: LanePolicy
   policies: LanePolicies
   /** What an endpoint asked for, where that is at hand. */
@@ -34,8 +32,6 @@ export interface LanesOptions extends LaneRoomLimits {
   slots: number
   /** Endpoints whose lanes are kept. */
   lanesMax: number
-  /** A strand that waits longer than this leaves memory; the database knows when it is due. */
-  keepMsMax: number
 }
 
 export class Lanes {
@@ -47,9 +43,9 @@ export class Lanes {
   readonly #room: LaneRoom
   readonly #replays: ReplayStrands
   readonly #turns: Turns
+  readonly #steps: StrandSteps
   /** The earliest first; also those whose strand has left memory. */
   readonly #flights = new Set<Flight>()
-  readonly #waiting = new DueHeap<Strand>()
 
   constructor(options: LanesOptions, events: LaneEvents) {
     this.directory = new LaneDirectory(options.lanesMax)
@@ -59,6 +55,7 @@ export class Lanes {
     this.feeder = new LaneFeeder(this.directory, this.#room, events)
     this.#replays = new ReplayStrands(this.#room, this.feeder, events)
     this.#turns = new Turns(options.slots)
+    this.#steps = new StrandSteps(options, this.#room, this.#turns, events)
   }
 
   /** Deliveries in memory. */
@@ -73,7 +70,7 @@ export class Lanes {
   /** How long until the next waiting strand or lane may move. Updates are due by the time of their rows; what a lane
    *  has learnt of its endpoint holds by the process's own clock. */
   restMs({ nowMs, monotonicMs }: Moment): number {
-    return Math.min(this.#waiting.nextDueAtMs - nowMs, this.#turns.nextStartAtMs - monotonicMs)
+    return Math.min(this.#steps.nextDueAtMs - nowMs, this.#turns.nextStartAtMs - monotonicMs)
   }
 
   /**
@@ -86,16 +83,16 @@ export class Lanes {
     if (strand === undefined) {
       if (hasElders && !delivery.isReplay) return false
       const lane = this.directory.of(delivery)
-      if (this.#room.isFull(lane) && !this.#makeRoom(lane, delivery, nowMs)) {
+      if (this.#room.isFull(lane) && !this.#steps.makeRoom(lane, delivery, nowMs)) {
         turnAway(this.#events, lane, [delivery], nowMs)
         return true
       }
-      this.#evaluate(this.#room.open(lane, [delivery], true), nowMs)
+      this.#steps.evaluate(this.#room.open(lane, [delivery], true), nowMs)
       return true
     }
     if (delivery.isReplay) {
       this.#replays.insert(strand, delivery, nowMs)
-      this.#evaluate(strand, nowMs)
+      this.#steps.evaluate(strand, nowMs)
       return true
     }
     strand.deliver ??= this.#options.endpoints.deliverOf(delivery.endpointId) ?? null
@@ -113,7 +110,7 @@ export class Lanes {
     }
     strand.owed.push(delivery)
     this.#room.hold(strand, delivery)
-    this.#evaluate(strand, nowMs)
+    this.#steps.evaluate(strand, nowMs)
     return true
   }
 
@@ -125,7 +122,7 @@ export class Lanes {
     if (strand.deliver === 'every') return
     strand.noteUnread()
     strand.flight?.overtakeBy(delivery)
-    if (strand.flight === null) this.#readAgain(strand)
+    if (strand.flight === null) this.#steps.readAgain(strand)
   }
 
   /** Takes in a whole strand as it was read, with what its endpoint asks for. */
@@ -156,16 +153,14 @@ export class Lanes {
     } else {
       const strand = this.#room.open(lane, [...owed], isWhole)
       strand.deliver = deliver
-      this.#evaluate(strand, nowMs)
+      this.#steps.evaluate(strand, nowMs)
     }
   }
 
   /** The next update to send, with a slot taken for it; lanes that may not send are passed over. */
   next(at: Moment, maySend: (lane: Lane) => boolean): Flight | null {
     const { nowMs, monotonicMs } = at
-    for (let strand = this.#waiting.take(nowMs); strand; strand = this.#waiting.take(nowMs)) {
-      this.#evaluate(strand, nowMs)
-    }
+    this.#steps.wake(nowMs)
     for (;;) {
       const lane = this.#turns.next(monotonicMs, maySend)
       if (lane === null) return null
@@ -183,7 +178,7 @@ export class Lanes {
     const { policy, policies } = this.#options
     lane.answered(verdict, policy, policies.circuit, monotonicMs, flight.startedAtMs)
     this.#turns.setSlow(lane, verdict.durationMs > SLOW_MS)
-    if (lane.circuit.state !== 'CLOSED') this.#shed(lane, nowMs)
+    if (lane.circuit.state !== 'CLOSED') this.#steps.shed(lane, nowMs)
     this.#turns.join(lane)
   }
 
@@ -196,8 +191,8 @@ export class Lanes {
     if (strand.isGone) {
       if (sent.isReplay) {
         this.#replays.readAgain(flight)
-        this.#evaluateSuccessor(strand, nowMs)
-      } else this.#readSuccessor(strand)
+        this.#steps.evaluateSuccessor(strand, nowMs)
+      } else this.#steps.readSuccessor(strand)
       return
     }
     if (after === null) {
@@ -210,13 +205,13 @@ export class Lanes {
       const isLatest = strand.deliver === 'latest' && strand.owed.length > 0
       // It was ahead of these, and of others that were not read, or the newest is among those: the database knows
       // which goes on.
-      if (!strand.isComplete && (isAhead || isLatest)) this.#readAgain(strand)
+      if (!strand.isComplete && (isAhead || isLatest)) this.#steps.readAgain(strand)
     } else {
       strand.owed = strand.owed.map((owed) => (owed.id === sent.id ? after : owed))
       // The newest of all is not among these: it goes now, and they do not.
-      if (!strand.isComplete && strand.deliver === 'latest') this.#readAgain(strand)
+      if (!strand.isComplete && strand.deliver === 'latest') this.#steps.readAgain(strand)
     }
-    this.#evaluate(strand, nowMs)
+    this.#steps.evaluate(strand, nowMs)
     this.feeder.feed(strand.lane)
   }
 
@@ -239,7 +234,7 @@ export class Lanes {
       // Without a note for what is being read: its row has not moved.
       this.#land(flight)
       this.#replays.giveBack(flight)
-      this.#evaluateSuccessor(flight.strand, nowMs)
+      this.#steps.evaluateSuccessor(flight.strand, nowMs)
     } else this.settle(flight, after, nowMs)
     this.#turns.join(flight.lane)
   }
@@ -278,7 +273,7 @@ export class Lanes {
       if (flight.state === 'under-way') this.#turns.setSlow(flight.lane, true)
     }
     const lanes = this.#room.shareOut(this.directory.all)
-    for (const lane of lanes) this.#shed(lane, nowMs)
+    for (const lane of lanes) this.#steps.shed(lane, nowMs)
   }
 
   /** Takes everything of an endpoint out of memory; returns what was not in flight. */
@@ -310,41 +305,13 @@ export class Lanes {
     return count
   }
 
-  /** Judges what a strand may do next, unless it is busy, or a departed flight of its payment is. */
-  #evaluate(strand: Strand, nowMs: number): void {
-    const { lane, state } = strand
-    if (state.is !== 'resting' && state.is !== 'waiting') return
-    if (lane.departed.has(strand.key)) return
-    lane.waiting.delete(strand)
-    strand.rest()
-    if (strand.owed.length === 0) {
-      this.#room.drop(strand)
-      if (!strand.isComplete) this.#events.onReloadNeeded(strand)
-      return
-    }
-    const step = this.#nextStep(strand, nowMs)
-    if (step.kind !== 'wait') {
-      strand.getReady()
-      lane.ready.push(strand)
-      this.#turns.join(lane)
-    } else if (step.untilMs - nowMs <= this.#options.keepMsMax) {
-      strand.wait()
-      lane.waiting.add(strand)
-      this.#waiting.push(step.untilMs, strand)
-    } else {
-      const blocked = strand.owed.filter((owed) => owed.nextAttemptAtMs < step.untilMs)
-      this.#room.drop(strand)
-      if (blocked.length > 0) this.#events.onPostponed(blocked, step.untilMs)
-    }
-  }
-
   #takeOff(lane: Lane, { nowMs, monotonicMs }: Moment): Flight | null {
     for (let strand = lane.ready.shift(); strand; strand = lane.ready.shift()) {
       if (strand.isGone) continue
-      const step = this.#nextStep(strand, nowMs)
+      const step = this.#steps.nextStep(strand, nowMs)
       if (step.kind === 'wait') {
         strand.rest()
-        this.#evaluate(strand, nowMs)
+        this.#steps.evaluate(strand, nowMs)
         continue
       }
       const flight = strand.takeOff(step.update, step.kind, monotonicMs)
@@ -354,30 +321,6 @@ export class Lanes {
       return flight
     }
     return null
-  }
-
-  #nextStep({ owed, deliver }: Strand, nowMs: number): NextStep<QueuedDelivery> {
-    if (owed[0]?.isReplay) return nextReplay(owed, nowMs)
-    return nextStep(owed, this.#options.policies.patienceMs, nowMs, deliver ?? 'every')
-  }
-
-  /** A strand that only waits for a later time makes room for one that is due. */
-  #makeRoom(lane: Lane, due: QueuedDelivery, nowMs: number): boolean {
-    const [strand] = lane.waiting
-    if (strand === undefined || due.nextAttemptAtMs > nowMs) return false
-    this.#room.drop(strand)
-    for (const owed of strand.owed) this.#events.onTooEarly(owed)
-    return !this.#room.isFull(lane)
-  }
-
-  /** What a lane has no more room for leaves memory. */
-  #shed(lane: Lane, nowMs: number): void {
-    const left: QueuedDelivery[] = []
-    for (const strand of this.#room.surplusOf(lane)) {
-      this.#room.drop(strand)
-      left.push(...strand.owed)
-    }
-    turnAway(this.#events, lane, left, nowMs)
   }
 
   /** An answer has freed it already. */
@@ -392,23 +335,5 @@ export class Lanes {
     flight.land()
     this.#flights.delete(flight)
     if (strand.isGone) lane.departed.delete(strand.key)
-  }
-
-  #readAgain(strand: Strand): void {
-    this.#room.drop(strand)
-    this.#events.onReloadNeeded(strand)
-  }
-
-  /** Those that were read while a flight of their payment was under way, and have waited for it. */
-  #evaluateSuccessor({ lane, key }: Strand, nowMs: number): void {
-    const successor = lane.strands.get(key)
-    if (successor) this.#evaluate(successor, nowMs)
-  }
-
-  /** A strand that was read, or is being read, during the flight knows nothing of its outcome. */
-  #readSuccessor(strand: Strand): void {
-    const successor = strand.lane.strands.get(strand.key)
-    if (successor) this.#room.drop(successor)
-    this.#events.onReloadNeeded(successor ?? strand)
   }
 }
