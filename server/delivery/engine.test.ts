@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { idOf, nextTick, queued, testEnvironment } from '../../test/support/engine-parts.ts'
-import { retryPolicy } from '../core/delivery/backoff.ts'
+import {
+  activeEndpoint,
+  engineOptions,
+  idOf,
+  nextTick,
+  queued,
+  testEnvironment,
+} from '../../test/support/engine-parts.ts'
 import type { AttemptResult } from '../core/delivery/callback-request.ts'
-import { circuitPolicy } from '../core/delivery/circuit.ts'
-import { DEFAULT_SETTINGS } from '../core/delivery/endpoint-settings.ts'
-import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../core/delivery/lease.ts'
+import { type RenewedLease, SHARD_COUNT } from '../core/delivery/lease.ts'
 import type { HandedOff } from '../core/delivery/queued-delivery.ts'
 import type { HealthDelta } from '../store/endpoints/endpoint-health.ts'
 import type { LaneKey } from '../store/owed/parked.ts'
 import type { ChangedEndpoint } from '../store/owed/sending-endpoints.ts'
 import { Engine } from './engine.ts'
-import { CHANGE_WATCH_LIMITS } from './owing/change-watch.ts'
-import { DUE_READER_LIMITS } from './owing/due-reader.ts'
 
 const PARKED = Number.POSITIVE_INFINITY
 const HANGING = idOf(9_000_000)
-const SECRETS = {
-  keys: { current: createSecretKey(Buffer.from('key')), previous: null },
-  extraHeader: null,
-}
-
 /** Fresh from the transaction that made it. */
 function handedOff(): HandedOff {
   const payload = { text: '{}', documentHash: null, documentBytes: null }
@@ -95,16 +91,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       world.payloadReads.push(...keys.map(({ eventId }) => eventId))
       return new Map()
     },
-    readEndpoints: async (keys) =>
-      keys.map(({ clientKey, endpointId }) => ({
-        clientKey,
-        id: endpointId,
-        shard: 1,
-        url: 'https://receiver.test/hook',
-        isActive: true,
-        settings: DEFAULT_SETTINGS,
-        secrets: SECRETS,
-      })),
+    readEndpoints: async (keys) => keys.map(activeEndpoint),
     recordOutcomes: async (records) => ({
       ids: new Set(records.map(({ id }) => id)),
       lost: [],
@@ -119,35 +106,8 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
     },
   })
   environment.send = ({ endpointId }) => world.send(endpointId)
-  const engine = new Engine(environment, {
-    policies: {
-      retry: retryPolicy(),
-      circuit: circuitPolicy(),
-      patienceMs: 3_600_000,
-      disableAfterMs: 1e9,
-    },
-    leases: LEASE_POLICY,
-    lanes: {
-      policy: {
-        inFlightMax: 1,
-        ratePerSecond: null,
-      },
-      // Without a slot nothing is sent: what is taken up stays.
-      slots,
-      perLaneMax: 100,
-      perBrokenLaneMax: 10,
-      unprovenMax: 100_000,
-      lanesMax: 100,
-      keepMsMax: 30_000,
-    },
-    payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
-    dueReader: DUE_READER_LIMITS,
-    changes: CHANGE_WATCH_LIMITS,
-    pollEveryMs: 1_000,
-    slowCheckEveryMs: 250,
-    maintainEveryMs: 60_000,
-    onDatabaseTime() {},
-  })
+  // Without a slot nothing is sent: what is taken up stays.
+  const engine = new Engine(environment, engineOptions({ inFlightMax: 1, slots }))
   await engine.start()
   await nextTick()
   world.laneReads = []

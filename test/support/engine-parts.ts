@@ -1,9 +1,18 @@
 // What the parts of the delivery engine need to be tested alone: deliveries that exist nowhere, a store
 // that answers only what a test has put in, and timers that a test fires.
 
+import { createSecretKey } from 'node:crypto'
+import { retryPolicy } from '../../server/core/delivery/backoff.ts'
+import { circuitPolicy } from '../../server/core/delivery/circuit.ts'
+import { DEFAULT_SETTINGS } from '../../server/core/delivery/endpoint-settings.ts'
+import { LEASE_POLICY } from '../../server/core/delivery/lease.ts'
 import type { QueuedDelivery } from '../../server/core/delivery/queued-delivery.ts'
-import type { DeliveryStore } from '../../server/delivery/seams/delivery-store.ts'
+import type { EngineOptions } from '../../server/delivery/engine.ts'
+import { CHANGE_WATCH_LIMITS } from '../../server/delivery/owing/change-watch.ts'
+import { DUE_READER_LIMITS } from '../../server/delivery/owing/due-reader.ts'
+import type { DeliveryStore, EndpointKey } from '../../server/delivery/seams/delivery-store.ts'
 import type { EngineEnvironment } from '../../server/delivery/seams/environment.ts'
+import type { SendingEndpoint } from '../../server/store/owed/sending-endpoints.ts'
 import { HandClock } from './injected-server.ts'
 
 /** Numbers as UUIDs, in the same order. */
@@ -96,4 +105,49 @@ export function testEnvironment(store: Partial<DeliveryStore>): TestEnvironment 
 /** Resolves after one iteration of the event loop: what waited for nothing else has then been done. */
 export function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** All that an engine of a test is set to, but how many attempts it makes at once. */
+export function engineOptions({ inFlightMax, slots }: { inFlightMax: number; slots: number }) {
+  return {
+    policies: {
+      retry: retryPolicy(),
+      circuit: circuitPolicy(),
+      patienceMs: 3_600_000,
+      disableAfterMs: 1e9,
+    },
+    leases: LEASE_POLICY,
+    lanes: {
+      policy: { inFlightMax, ratePerSecond: null },
+      slots,
+      perLaneMax: 100,
+      perBrokenLaneMax: 10,
+      unprovenMax: 100_000,
+      lanesMax: 100,
+      keepMsMax: 30_000,
+    },
+    payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
+    dueReader: DUE_READER_LIMITS,
+    changes: CHANGE_WATCH_LIMITS,
+    pollEveryMs: 1_000,
+    slowCheckEveryMs: 250,
+    maintainEveryMs: 60_000,
+    onDatabaseTime() {},
+  } satisfies EngineOptions
+}
+
+/** As the store reads it, for an endpoint that gets what it is owed. */
+export function activeEndpoint({ clientKey, endpointId }: EndpointKey): SendingEndpoint {
+  return {
+    clientKey,
+    id: endpointId,
+    shard: 1,
+    url: 'https://receiver.test/hook',
+    isActive: true,
+    settings: DEFAULT_SETTINGS,
+    secrets: {
+      keys: { current: createSecretKey(Buffer.from('key')), previous: null },
+      extraHeader: null,
+    },
+  }
 }

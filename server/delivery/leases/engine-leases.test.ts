@@ -1,23 +1,18 @@
 // The engine and its leases: what happens to work whose shard turns out to be another's, and when.
 
 import assert from 'node:assert/strict'
-import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { nextTick, queued, testEnvironment } from '../../../test/support/engine-parts.ts'
-import { retryPolicy } from '../../core/delivery/backoff.ts'
+import {
+  activeEndpoint,
+  engineOptions,
+  nextTick,
+  queued,
+  testEnvironment,
+} from '../../../test/support/engine-parts.ts'
 import type { CallbackRequest } from '../../core/delivery/callback-request.ts'
-import { circuitPolicy } from '../../core/delivery/circuit.ts'
-import { DEFAULT_SETTINGS } from '../../core/delivery/endpoint-settings.ts'
-import { LEASE_POLICY, type RenewedLease, SHARD_COUNT } from '../../core/delivery/lease.ts'
+import { type RenewedLease, SHARD_COUNT } from '../../core/delivery/lease.ts'
 import type { Recorded } from '../../store/owed/outcomes.ts'
 import { Engine } from '../engine.ts'
-import { CHANGE_WATCH_LIMITS } from '../owing/change-watch.ts'
-import { DUE_READER_LIMITS } from '../owing/due-reader.ts'
-
-const SECRETS = {
-  keys: { current: createSecretKey(Buffer.from('k'.repeat(32))), previous: null },
-  extraHeader: null,
-}
 
 /** An engine that owns all shards; one delivery is due, and stays due in the database. */
 async function engineWithOneDue() {
@@ -62,16 +57,7 @@ async function engineWithOneDue() {
     readStrands: async () => [{ ...delivery }],
     readChangedEndpoints: async () => [],
     readParkedLanes: async () => [],
-    readEndpoints: async (keys) =>
-      keys.map(({ clientKey, endpointId }) => ({
-        clientKey,
-        id: endpointId,
-        shard: delivery.shard,
-        url: 'https://receiver.example/',
-        isActive: true,
-        settings: DEFAULT_SETTINGS,
-        secrets: SECRETS,
-      })),
+    readEndpoints: async (keys) => keys.map(activeEndpoint),
     readPayloads: async (keys) =>
       new Map(
         keys.map(({ eventId }) => [
@@ -89,34 +75,7 @@ async function engineWithOneDue() {
       world.ends.push(() => resolve({ outcome: { kind: 'answered', status: 200 }, durationMs: 5 })),
     )
   }
-  const engine = new Engine(environment, {
-    policies: {
-      retry: retryPolicy(),
-      circuit: circuitPolicy(),
-      patienceMs: 3_600_000,
-      disableAfterMs: 1e9,
-    },
-    leases: LEASE_POLICY,
-    lanes: {
-      policy: {
-        inFlightMax: 8,
-        ratePerSecond: null,
-      },
-      slots: 8,
-      perLaneMax: 100,
-      perBrokenLaneMax: 10,
-      unprovenMax: 100_000,
-      lanesMax: 100,
-      keepMsMax: 30_000,
-    },
-    payloads: { cacheBytesMax: 1_000, fileBytesMax: 1_000 },
-    dueReader: DUE_READER_LIMITS,
-    changes: CHANGE_WATCH_LIMITS,
-    pollEveryMs: 1_000,
-    slowCheckEveryMs: 250,
-    maintainEveryMs: 60_000,
-    onDatabaseTime() {},
-  })
+  const engine = new Engine(environment, engineOptions({ inFlightMax: 8, slots: 8 }))
   await engine.start()
   const settle = async () => {
     for (let ticks = 0; ticks < 20; ticks++) await nextTick()
