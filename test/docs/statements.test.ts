@@ -38,6 +38,12 @@ let taken: string[]
 let window: { from: string; to: string }
 let env: Record<string, string>
 
+/** The hour that is open and the one before it: an hour may end while the tests run. */
+function windowOfNow(): { from: string; to: string } {
+  const toMs = hourStartMs(Date.now()) + HOUR_MS
+  return { from: new Date(toMs - 2 * HOUR_MS).toISOString(), to: new Date(toMs).toISOString() }
+}
+
 /** The nth block of a language. */
 function block(language: string, nth = 0): string {
   const found = [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))]
@@ -69,8 +75,7 @@ before(async () => {
     const id = randomUUID()
     await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
   }
-  const toMs = hourStartMs(Date.now()) + HOUR_MS
-  window = { from: new Date(toMs - 2 * HOUR_MS).toISOString(), to: new Date(toMs).toISOString() }
+  window = windowOfNow()
   await until('all are delivered', async () => {
     return (await client.webhooks.statement(endpointId, window)).delivered === 5
   })
@@ -236,7 +241,8 @@ test('regression: what was cancelled is not complete, and keys that are not the 
   assert.ok(cancelled.ok, await cancelled.text())
   receiver.answer = () => 200
   await writeFile(join(dir, 'nothing.txt'), '')
-  const command = `paybell reconcile ${refusing} --ids nothing.txt --since $FROM --until $TO`
+  const { from, to } = windowOfNow()
+  const command = `paybell reconcile ${refusing} --ids nothing.txt --since ${from} --until ${to}`
   const { code, out, notes } = await shell(command)
   assert.deepEqual([code, out], [1, ''])
   assert.match(notes, /1 owed, 0 delivered/)
