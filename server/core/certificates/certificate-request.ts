@@ -1,0 +1,31 @@
+// A certificate signing request (PKCS #10, RFC 2986) for a key that never leaves the service. Banks sign RSA keys
+// everywhere and elliptic ones only in places, so the key is RSA.
+
+import { createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto'
+import { promisify } from 'node:util'
+import { bitString, der, objectId, sequence } from './der.ts'
+import { encodeSubject, type Subject } from './subject.ts'
+
+const RSA_BITS = 2_048
+const SHA256_WITH_RSA = '1.2.840.113549.1.1.11'
+
+export async function makeRequestKey(): Promise<KeyObject> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: RSA_BITS })
+  return privateKey
+}
+
+/** The request as PEM. */
+export function writeRequest(subject: Subject, privateKey: KeyObject): string {
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  const version = der(0x02, Buffer.from([0]))
+  const noAttributes = der(0xa0)
+  const info = sequence(version, encodeSubject(subject), publicKey, noAttributes)
+  const algorithm = sequence(objectId(SHA256_WITH_RSA), der(0x05))
+  const request = sequence(info, algorithm, bitString(sign('sha256', info, privateKey)))
+  return toPem('CERTIFICATE REQUEST', request)
+}
+
+function toPem(label: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
+}
