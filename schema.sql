@@ -95,6 +95,26 @@ create table changes_at_commit (
   constraint changes_at_commit_pkey PRIMARY KEY (transaction_id, client_key, payment_id, sequence)
 );
 
+create table client_certificates (
+  id uuid not null,
+  name text not null,
+  subject text not null,
+  private_key bytea not null,
+  request_pem text,
+  chain_pem text,
+  fingerprint bytea,
+  not_before timestamp with time zone,
+  not_after timestamp with time zone,
+  is_default boolean not null,
+  created_at timestamp with time zone not null,
+  constraint client_certificates_pkey PRIMARY KEY (id),
+  constraint certificate_has_a_beginning CHECK ((num_nonnulls(request_pem, chain_pem) > 0)),
+  constraint certificate_is_whole CHECK ((num_nulls(chain_pem, fingerprint, not_before, not_after) = ANY (ARRAY[0, 4]))),
+  constraint only_a_whole_one_is_default CHECK (((chain_pem IS NOT NULL) OR (NOT is_default)))
+);
+CREATE UNIQUE INDEX one_certificate_per_name ON client_certificates USING btree (name);
+CREATE UNIQUE INDEX one_default_certificate ON client_certificates USING btree (is_default) WHERE is_default;
+
 create table client_console_links (
   digest bytea not null,
   client_key integer not null,
@@ -326,9 +346,12 @@ create table endpoints (
   signatures text[],
   hmac_header_name text,
   description text,
+  client_certificate text,
+  certificate_authorities text[],
   constraint endpoints_pkey PRIMARY KEY (client_key, id),
   constraint endpoints_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
   constraint an_endpoint_hears_something CHECK ((cardinality(events) > 0)),
+  constraint certificate_authorities_are_few CHECK (((cardinality(certificate_authorities) >= 1) AND (cardinality(certificate_authorities) <= 10))),
   constraint deliver_is_known CHECK ((deliver = ANY (ARRAY['every'::text, 'latest'::text]))),
   constraint description_is_short CHECK ((char_length(description) <= 200)),
   constraint document_is_known CHECK ((document = ANY (ARRAY['inline'::text, 'link'::text, 'none'::text]))),
@@ -344,6 +367,7 @@ create table endpoints (
 );
 CREATE INDEX endpoints_by_change ON endpoints USING btree (changed_at);
 CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliveries_changed_at) WHERE (deliveries_changed_at IS NOT NULL);
+CREATE INDEX endpoints_by_client_certificate ON endpoints USING btree (client_certificate) WHERE ((client_certificate IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX endpoints_by_id ON endpoints USING btree (id);
 CREATE INDEX endpoints_by_words ON endpoints USING gin (search_words(url)) WITH (fastupdate=off);
 CREATE INDEX endpoints_disabled ON endpoints USING btree (client_key, id) WHERE ((status = 'DISABLED'::text) AND (deleted_at IS NULL));

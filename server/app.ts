@@ -19,6 +19,7 @@ import type { DueReaderLimits } from './delivery/owing/due-reader.ts'
 import { CautiousClock } from './delivery/seams/cautious-clock.ts'
 import { postgresDeliveryStore } from './delivery/seams/postgres-delivery-store.ts'
 import { CallbackClient } from './delivery/sending/callback-client.ts'
+import { createIdentifiedSend } from './delivery/sending/identified-send.ts'
 import { sleeperOf } from './delivery/sleeper.ts'
 import type { Routes } from './http/basics/typed.ts'
 import { Doors } from './http/doors.ts'
@@ -30,6 +31,7 @@ import { createAccess } from './operations/access/access.ts'
 import { AccountDirectory } from './operations/access/account-directory.ts'
 import type { OperatorKeys } from './operations/access/live-operator-keys.ts'
 import { WebhookKeys } from './operations/access/webhook-keys.ts'
+import { ShownCertificates } from './operations/certificates/shown-certificates.ts'
 import { clearPredecessor } from './operations/deliveries/clear-predecessor.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/deliveries/job-runner.ts'
 import { ListenerRelay } from './operations/endpoints/listener-relay.ts'
@@ -149,13 +151,15 @@ export function createApp(options: AppOptions): PaybellApp {
     ...timing.attempt,
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
+  const certificates = new ShownCertificates(base)
+  const sendOut = createIdentifiedSend(client, (choice) => certificates.find(choice))
   const relay = new ListenerRelay(base, {
     cautiousMs,
     deadlineMs: timing.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,
     onError: (error) => logger.warn({ error: String(error) }, 'listeners.not-reached'),
   })
   const send = (request: CallbackRequest) =>
-    isListenerUrl(request.url) ? relay.send(request) : client.send(request)
+    isListenerUrl(request.url) ? relay.send(request) : sendOut(request)
   const telemetry = new Telemetry({
     version: VERSION,
     cell: config.isCellNamed ? config.cell : null,

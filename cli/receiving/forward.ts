@@ -5,7 +5,10 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { UnreachableReason } from '../../server/core/delivery/delivery.ts'
+import type { ListenerOutcome } from '../../sdk/src/wire/types.ts'
+
+/** Why there was no answer, in the words that the service takes. */
+export type ForwardFailure = NonNullable<ListenerOutcome['error']>
 
 export type Forwarded =
   | {
@@ -16,7 +19,7 @@ export type Forwarded =
       body: Buffer
       retryAfter: string | null
     }
-  | { status: null; error: UnreachableReason; durationMs: number }
+  | { status: null; error: ForwardFailure; durationMs: number }
 
 export interface ForwardOptions {
   timeoutMs: number
@@ -42,7 +45,7 @@ export function forward(
   const startedAtMs = performance.now()
   const elapsedMs = () => Math.round(performance.now() - startedAtMs)
   return new Promise((resolve) => {
-    const fail = (error: UnreachableReason) =>
+    const fail = (error: ForwardFailure) =>
       resolve({ status: null, error, durationMs: elapsedMs() })
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     const request = send(url, {
@@ -114,7 +117,7 @@ function readBody(response: IncomingMessage, ms: number): Promise<Buffer> {
   })
 }
 
-function reasonOf(error: Error): UnreachableReason {
+function reasonOf(error: Error): ForwardFailure {
   const code = String((error as NodeJS.ErrnoException).code ?? '')
   if (/^(ENOTFOUND|EAI_)/.test(code)) return 'dns-error'
   if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|ENOENT)/.test(code)) {

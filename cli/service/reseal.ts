@@ -33,7 +33,7 @@ function describeForm(isDerived: boolean, others: readonly string[]): string[] {
 
 function describe(done: Resealing): string[] {
   const lines = [
-    `Re-encrypted under the first master key: ${done.endpoints} endpoints, ${done.signingKeys} signing keys.`,
+    `Re-encrypted under the first master key: ${done.endpoints} endpoints, ${done.signingKeys} signing keys, ${done.clientCertificates} certificates.`,
   ]
   if (done.unreadable > 0) {
     lines.push(

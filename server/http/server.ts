@@ -29,6 +29,7 @@ import { eventRoutes, operatorEventRoutes } from './routes/both/events.ts'
 import { operatorRetryRoutes, retryRoutes } from './routes/both/retries.ts'
 import { operatorSearchRoutes, searchRoutes } from './routes/both/search.ts'
 import { operatorStatementRoutes, statementRoutes } from './routes/both/statements.ts'
+import { clientCertificateRoutes } from './routes/client/client-certificates.ts'
 import { documentRoutes } from './routes/client/documents.ts'
 import { listenerRoutes } from './routes/client/listeners.ts'
 import { missingEventRoutes } from './routes/client/missing-events.ts'
@@ -50,6 +51,7 @@ import { operatorAuditRoutes } from './routes/operator/operator-audit.ts'
 import { operatorAuditSealRoutes } from './routes/operator/operator-audit-seal.ts'
 import { operatorBulkRoutes } from './routes/operator/operator-bulk.ts'
 import { operatorCellRoutes } from './routes/operator/operator-cells.ts'
+import { operatorCertificateRoutes } from './routes/operator/operator-certificates.ts'
 import { operatorClientRoutes } from './routes/operator/operator-clients.ts'
 import { operatorEndpointRoutes } from './routes/operator/operator-endpoints.ts'
 import { operatorJobRoutes } from './routes/operator/operator-jobs.ts'
@@ -140,6 +142,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       retryRoutes(deps),
       statementRoutes(deps),
       listenerRoutes(deps),
+      clientCertificateRoutes(deps),
     ]
     for (const add of routes) await add(scope)
   })
@@ -167,6 +170,7 @@ function operatorRoutes(deps: ServerDeps, work: LargeWork): readonly Routes[] {
     operatorClientRoutes(deps),
     operatorKeyRoutes(deps, deps.access.keys),
     operatorSigningKeyRoutes(deps),
+    operatorCertificateRoutes(deps),
     operatorAuditRoutes(deps),
     operatorAuditSealRoutes(deps),
     operatorSettingsRoutes(deps),

@@ -93,6 +93,10 @@ import { readLastDrop } from '../../server/store/removal/audit-segment-retention
 import { readClientKeys } from '../../server/store/removal/payment-retention.ts'
 import { readDefaultRows } from '../../server/store/schema/default-partitions.ts'
 import { listAccounts } from '../../server/store/secrets/accounts.ts'
+import {
+  countCertificateUses,
+  readCertificates,
+} from '../../server/store/secrets/client-certificates.ts'
 import { listSecrets, readCredentials } from '../../server/store/secrets/client-secrets.ts'
 import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/secrets/clients.ts'
 import { findSession } from '../../server/store/secrets/console-sessions.ts'
@@ -101,7 +105,7 @@ import { listKeys, readLiveKeys } from '../../server/store/secrets/operator-keys
 import {
   countForeignDigests,
   readEndpointsToReseal,
-  readSigningKeysToReseal,
+  readPrivateKeysToReseal,
 } from '../../server/store/secrets/reseal.ts'
 import { readOtherVersions, readSealingForm } from '../../server/store/secrets/sealing-form.ts'
 import { readSigningKeys } from '../../server/store/secrets/signing-keys.ts'
@@ -369,10 +373,15 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => listAccounts(pool, clientKey, PAGE))
   await recorder.record('', () => findSession(pool, Buffer.alloc(32), now))
   await recorder.record('', () => readLiveKeys(pool))
+  await recorder.record('', () => readCertificates(pool))
+  await recorder.record('', () => countCertificateUses(pool))
+  await recorder.record('of client_certificates', () =>
+    readPrivateKeysToReseal(pool, 'client_certificates', PREFIX),
+  )
   await recorder.record('', () => listKeys(pool, PAGE))
   for (const table of ['signing_keys', 'webhook_keys'] as const) {
     await recorder.record(`of ${table}`, () => readSigningKeys(pool, table))
-    await recorder.record(`of ${table}`, () => readSigningKeysToReseal(pool, table, PREFIX))
+    await recorder.record(`of ${table}`, () => readPrivateKeysToReseal(pool, table, PREFIX))
   }
   await recorder.record('', () => readSealingForm(pool))
   await recorder.record('', () => readOtherVersions(pool, '0.2.0', 10_000))

@@ -107,6 +107,14 @@ import {
 } from '../../server/store/removal/retention.ts'
 import { insertAccount } from '../../server/store/secrets/accounts.ts'
 import {
+  deleteCertificate,
+  insertCertificate,
+  lockCertificates,
+  replaceCertificate,
+  saveChain,
+  saveDefault,
+} from '../../server/store/secrets/client-certificates.ts'
+import {
   deleteSecret,
   insertSecret,
   replaceDigest,
@@ -131,7 +139,7 @@ import {
 } from '../../server/store/secrets/operator-keys.ts'
 import {
   replaceSealedEndpoints,
-  replaceSealedSigningKeys,
+  replaceSealedPrivateKeys,
 } from '../../server/store/secrets/reseal.ts'
 import { beginDerivedKeys } from '../../server/store/secrets/sealing-form.ts'
 import {
@@ -337,19 +345,31 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   const dated = { createdAt: now, authentication: SEALED }
   const signing = { kid: 'new', publicJwk: {}, sealedPrivateKey: SEALED, ...dated }
   const authentication = { before: { ...signing, verifiesUntil: null }, after: SEALED }
-  const key = { before: { kid: 'new', private_key: SEALED }, after: SEALED }
+  const key = { before: { id: 'new', private_key: SEALED }, after: SEALED }
   for (const table of ['signing_keys', 'webhook_keys'] as const) {
     const label = `of ${table}`
     await recorder.record(label, () => insertSigningKey(pool, table, signing))
     await recorder.record(label, () => retireSigningKeys(pool, table, now))
-    await recorder.record(label, () => replaceSealedSigningKeys(pool, table, [key]))
+    await recorder.record(label, () => replaceSealedPrivateKeys(pool, table, [key]))
     await recorder.record(label, () => replaceAuthentications(pool, table, [authentication]))
     await recorder.record(label, () => deleteSigningKey(pool, table, 'new'))
   }
   await recorder.record('', () => forgetRetiredPrivateKeys(pool, now))
+  const chain = { pem: 'x', fingerprint: SEALED, notBefore: now, notAfter: now }
+  const named = { id: NEW, name: 'new', subject: 'CN=new', isDefault: false, createdAt: now }
+  const certificate = { ...named, sealedPrivateKey: SEALED, requestPem: null, chain }
+  await recorder.record('', () => insertCertificate(pool, certificate))
+  await recorder.record('', () => saveChain(pool, NEW, certificate))
+  await recorder.record('', () => saveDefault(pool, NEW))
+  await recorder.record('', () => replaceCertificate(pool, { from: NEW, to: 'default' }, now))
+  await recorder.record('of client_certificates', () =>
+    replaceSealedPrivateKeys(pool, 'client_certificates', [key]),
+  )
+  await recorder.record('', () => deleteCertificate(pool, NEW))
   await recorder.record('', () =>
     inTransaction(pool, async (db) => {
       await lockKeys(db)
+      await lockCertificates(db)
       await lockSigningKeys(db)
       await lockNotices(db)
       await tryLockNotices(db)

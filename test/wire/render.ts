@@ -49,6 +49,9 @@ export class Renderer {
       return schema.anyOf.map((one) => this.#type(one, indent, shape)).join(' | ')
     }
     const types = [schema.type].flat()
+    if (types.length === 2 && types[0] === 'object' && types[1] === 'null') {
+      return `${this.#type({ ...schema, type: 'object' }, indent, shape)} | null`
+    }
     return types.map((type) => this.#single(schema, type, indent, shape)).join(' | ')
   }
 

@@ -9,6 +9,7 @@ import {
 } from '../../server/http/routes/both/delivery-actions.ts'
 import { FeedPage } from '../../server/http/routes/both/events.ts'
 import { OperatorSearchHit, SearchHit } from '../../server/http/routes/both/search.ts'
+import { PublicChain } from '../../server/http/routes/client/client-certificates.ts'
 import { NoticeSchema, NoticesSchema } from '../../server/http/routes/client/notices.ts'
 import { withHealth } from '../../server/http/routes/client/one-endpoint.ts'
 import {
@@ -38,6 +39,10 @@ import {
 } from '../../server/http/routes/operator/operator-audit-seal.ts'
 import { Filter } from '../../server/http/routes/operator/operator-bulk.ts'
 import { CellSchema } from '../../server/http/routes/operator/operator-cells.ts'
+import {
+  CertificateItem,
+  FollowingEndpoints,
+} from '../../server/http/routes/operator/operator-certificates.ts'
 import {
   AccountItem,
   ClientItem,
@@ -88,6 +93,8 @@ import {
   EventChoiceSchema,
   SettingsSchema,
   SignatureKindSchema,
+  TlsRequest,
+  TlsShown,
 } from '../../server/http/schemas/endpoint-settings-schema.ts'
 import {
   CountedEndpointSchema,
@@ -154,6 +161,8 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'SignatureKind', schema: SignatureKindSchema },
   { name: 'DeliverMode', schema: DeliverSchema },
   { name: 'DocumentMode', schema: DocumentModeSchema },
+  { name: 'EndpointTls', schema: TlsRequest, isRequest: true },
+  { name: 'EndpointTlsShown', schema: TlsShown },
   { name: 'EndpointSettings', schema: SettingsSchema, isRequest: true },
   { name: 'Endpoint', schema: EndpointItem },
   { name: 'Circuit', schema: CircuitSchema },
@@ -165,6 +174,7 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Receipt', schema: ReceiptClaims },
   { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
   { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
+  { name: 'PublicCertificate', schema: PublicChain },
   { name: 'Listener', schema: ListenerSchema },
   { name: 'Notice', schema: NoticeSchema },
   { name: 'Notices', schema: NoticesSchema },
@@ -203,6 +213,8 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'NewClient', schema: NewClient },
   { name: 'NewSecret', schema: NewSecret },
   { name: 'ConsoleLink', schema: ConsoleLink },
+  { name: 'ServiceCertificate', schema: CertificateItem },
+  { name: 'FollowingEndpoints', schema: FollowingEndpoints },
   { name: 'OperatorKey', schema: KeyItem },
   { name: 'NewOperatorKey', schema: NewKey },
   { name: 'RevokedKey', schema: RevokedKey },

@@ -47,6 +47,9 @@ function oneForEachHost(urls: readonly string[]): readonly string[] {
 
 const REMEDIES: Readonly<Record<string, string>> = {
   'dns-error': 'Its name has no address here: check the name and the DNS of this machine.',
-  'tls-error': 'Its certificate is not trusted: renew it, or see PAYBELL_EXTRA_CA_FILE.',
+  'tls-error': 'Its certificate is not valid, or too old in kind: renew it.',
+  'tls-name': 'Its certificate is for another name: check the address.',
+  'tls-authority':
+    'No authority that is trusted here has signed its certificate: see PAYBELL_EXTRA_CA_FILE.',
   'blocked-address': 'It is a private address: see PAYBELL_ALLOWED_NETWORKS if that is meant.',
 }

@@ -8,6 +8,7 @@ import {
   createGuardedConnector,
 } from '../../../server/delivery/sending/guarded-connector.ts'
 import { createResolver, type ResolveFn } from '../../../server/delivery/sending/resolver.ts'
+import { TlsContexts } from '../../../server/delivery/sending/tls-settings.ts'
 
 export interface TryOptions {
   policy: TargetPolicy
@@ -24,12 +25,13 @@ export async function connectAsCallback(url: string, options: TryOptions): Promi
     resolve: options.resolve ?? createResolver(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
-    extraCa: options.extraCa,
+    secureContext: new TlsContexts(options.extraCa).usual(),
   })
   const target = {
     protocol,
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
+    tls: null,
     // Nothing is asked, so nothing is read.
     onBytes: () => {},
   }

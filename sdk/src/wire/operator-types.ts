@@ -66,6 +66,30 @@ export interface ConsoleLink {
   expiresAt: string
 }
 
+export interface ServiceCertificate {
+  id: string
+  name: string
+  subject: string
+  /** Of the certificate, in hexadecimal. Null until it is signed. */
+  fingerprintSha256: string | null
+  notBefore: string | null
+  notAfter: string | null
+  /** Endpoints whose receivers are shown it. */
+  usedBy: number
+  /** Endpoints that ask for `default` are shown it. */
+  isDefault: boolean
+  createdAt: string
+  /** The chain, the service’s own certificate first. */
+  certificatePem: string | null
+  /** For an authority to sign. Null where the key was imported. */
+  certificateRequestPem: string | null
+}
+
+export interface FollowingEndpoints {
+  /** How many endpoints follow. */
+  endpoints: number
+}
+
 export interface OperatorKey {
   id: string
   name: string

@@ -93,6 +93,34 @@ export type DeliverMode = 'every' | 'latest'
  */
 export type DocumentMode = 'inline' | 'link' | 'none'
 
+/** For receivers that ask who calls, or that a private authority vouches for. */
+export interface EndpointTls {
+  /**
+   * Which certificate the receiver is shown when it asks who calls: the id of one of `GET
+   * /v1/client-certificates`, or `default`. Null: none.
+   */
+  clientCertificate?: string | null | undefined
+  /**
+   * Certificates of the authorities, as PEM, that vouch for the receiver in place of the public
+   * ones. Null: the public ones.
+   */
+  certificateAuthorities?: string[] | string | null | undefined
+}
+
+/** Only where it was given. */
+export interface EndpointTlsShown {
+  /**
+   * Which certificate the receiver is shown when it asks who calls: the id of one of `GET
+   * /v1/client-certificates`, or `default`. Null: none.
+   */
+  clientCertificate: string | null
+  /**
+   * Certificates of the authorities, as PEM, that vouch for the receiver in place of the public
+   * ones. Null: the public ones.
+   */
+  certificateAuthorities: string[] | null
+}
+
 export interface EndpointSettings {
   /**
    * Which kinds of event it gets: a list of kinds, or `payment.*` for all of them. Null: all. What
@@ -117,6 +145,8 @@ export interface EndpointSettings {
   hmacHeaderName?: string | undefined
   /** A note for people, at most 200 characters. */
   description?: string | null | undefined
+  /** For receivers that ask who calls, or that a private authority vouches for. */
+  tls?: EndpointTls | null | undefined
 }
 
 /**
@@ -148,6 +178,8 @@ export interface Endpoint {
   signatures?: SignatureKind[]
   /** A note for people. */
   description?: string | null
+  /** Only where it was given. */
+  tls?: EndpointTlsShown
 }
 
 export type Circuit = 'CLOSED' | 'OPEN' | 'HALF_OPEN'
@@ -257,6 +289,18 @@ export interface EndpointDetail extends Endpoint {
 export interface Webhook extends Endpoint {
   /** In the list over all accounts. */
   accountId?: string
+}
+
+export interface PublicCertificate {
+  id: string
+  name: string
+  subject: string
+  fingerprintSha256: string
+  notAfter: string
+  /** Endpoints that ask for `default` are shown it. */
+  isDefault: boolean
+  /** The chain, the service’s own certificate first. */
+  certificatePem: string
 }
 
 /** An endpoint whose callbacks are fetched, one by one. */

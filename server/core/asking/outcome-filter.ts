@@ -18,6 +18,9 @@ const CODES = [
   'dns-error',
   'connect-error',
   'tls-error',
+  'tls-name',
+  'tls-authority',
+  'certificate-refused',
   'connection-reset',
   'timeout',
   'protocol-error',
@@ -25,6 +28,7 @@ const CODES = [
   'undecryptable-key',
   'payload-missing',
   'invalid-header',
+  'certificate-missing',
 ] as const satisfies readonly (UnreachableReason | UnsendableReason | 'blocked-address')[]
 
 /** Two codes that a client cannot tell apart (core/delivery/delivery, toClientCode). */

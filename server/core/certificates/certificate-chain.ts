@@ -4,9 +4,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { pemBlocks } from './pem.ts'
 
-export const CHAIN_CERTIFICATES_MAX = 10
+const CHAIN_CERTIFICATES_MAX = 10
 export const CHAIN_CHARACTERS_MAX = 32_768
-export const RSA_BITS_MIN = 2_048
+const RSA_BITS_MIN = 2_048
 const CURVES: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1']
 const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2'
 const ANY_PURPOSE = '2.5.29.37.0'

@@ -2,16 +2,20 @@
 // everywhere and elliptic ones only in places, so the key is RSA.
 
 import { createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto'
-import { promisify } from 'node:util'
 import { bitString, der, objectId, sequence } from './der.ts'
 import { encodeSubject, type Subject } from './subject.ts'
 
 const RSA_BITS = 2_048
 const SHA256_WITH_RSA = '1.2.840.113549.1.1.11'
 
-export async function makeRequestKey(): Promise<KeyObject> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: RSA_BITS })
-  return privateKey
+/** Takes a moment, beside the event loop. */
+export function makeRequestKey(): Promise<KeyObject> {
+  return new Promise((resolve, reject) => {
+    generateKeyPair('rsa', { modulusLength: RSA_BITS }, (error, _, privateKey) => {
+      if (error === null) resolve(privateKey)
+      else reject(error)
+    })
+  })
 }
 
 /** The request as PEM. */

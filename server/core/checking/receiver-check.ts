@@ -114,6 +114,10 @@ const SILENCE: Readonly<Record<string, string>> = {
   'connect-error': 'could not be connected to',
   'no-address': 'has no address that callbacks may be sent to',
   'tls-error': 'has a certificate that does not hold',
+  'tls-name': 'has a certificate for another name',
+  'tls-authority': 'has a certificate that no trusted authority vouches for',
+  'certificate-refused': 'does not take the client certificate that it is shown',
+  'certificate-missing': 'asks for a client certificate that the service does not have',
 }
 
 /** What is wrong with an answer whatever was asked. */
@@ -131,6 +135,14 @@ function remedy(outcome: Outcome): string | null {
   switch (toClientCode(outcomeCode(outcome))) {
     case 'timeout':
       return 'Answer 200 as soon as the callback is verified and stored; do the work afterwards.'
+    case 'certificate-refused':
+      return 'Choose a certificate with tls.clientCertificate, and let the receiver trust its chain (GET /v1/client-certificates).'
+    case 'certificate-missing':
+      return 'Choose another certificate with tls.clientCertificate.'
+    case 'tls-authority':
+      return 'Serve the intermediate certificates too. Where the authority is private, give it in tls.certificateAuthorities.'
+    case 'tls-name':
+      return 'Serve a certificate for this host name, or register the name that it is for.'
     case 'tls-error':
       return 'Serve a certificate that browsers trust, with its intermediate certificates, for this host name.'
     case 'connect-error':

@@ -2,6 +2,7 @@
 // All that the code on this way needs to know is a member: nothing is parsed back out of the headers.
 
 import type { Outcome } from './delivery.ts'
+import type { EndpointTls } from './endpoint-tls.ts'
 
 export interface CallbackRequest {
   url: string
@@ -16,6 +17,8 @@ export interface CallbackRequest {
   headers: readonly string[]
   /** Sent in this order, as one body. */
   body: readonly Uint8Array[]
+  /** What its receiver asks for, or is held to. Null: nothing besides the usual. */
+  tls: EndpointTls | null
   /** A listener fetches its callbacks by this id. Null for receiver checks, which are for receivers alone. */
   endpointId: string | null
   /** Null for tests and checks, which are no deliveries. */

@@ -17,12 +17,19 @@ export type UnreachableReason =
   | 'dns-error'
   | 'connect-error'
   | 'tls-error'
+  | 'tls-name'
+  | 'tls-authority'
+  | 'certificate-refused'
   | 'connection-reset'
   | 'timeout'
   | 'protocol-error'
 
 /** Why an attempt could not even be made: our own stored data would not open. */
-export type UnsendableReason = 'undecryptable-key' | 'payload-missing' | 'invalid-header'
+export type UnsendableReason =
+  | 'undecryptable-key'
+  | 'payload-missing'
+  | 'invalid-header'
+  | 'certificate-missing'
 
 /** What the world did with one attempt: a value, never an exception. */
 export type Outcome =

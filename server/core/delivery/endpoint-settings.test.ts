@@ -24,6 +24,7 @@ test('settings have a line each for the trail', () => {
     signatures: 'hmac',
     hmacHeaderName: 'X-Paybell-Hmac',
     description: '',
+    tls: '',
   })
 })
 

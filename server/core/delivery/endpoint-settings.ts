@@ -3,6 +3,7 @@
 
 import { EVENT_KINDS, type EventKind } from '../payments/payment.ts'
 import { HMAC_HEADER } from '../signatures/callback-headers.ts'
+import { type EndpointTls, tlsText } from './endpoint-tls.ts'
 
 /** All kinds, those to come included. */
 export const ALL_EVENTS = 'payment.*'
@@ -33,6 +34,8 @@ export interface EndpointSettings {
   hmacHeaderName: string
   /** For people. */
   description: string | null
+  /** Null: no certificate is shown, and the public authorities vouch for the receiver. */
+  tls: EndpointTls | null
 }
 
 /** What is given; the rest stays as it is. */
@@ -45,6 +48,7 @@ export const DEFAULT_SETTINGS: EndpointSettings = {
   signatures: ['hmac'],
   hmacHeaderName: HMAC_HEADER,
   description: null,
+  tls: null,
 }
 
 /** The settings after the change; null when none has ever been given. */
@@ -65,5 +69,6 @@ export function settingTexts(settings: EndpointSettings): Record<keyof EndpointS
     signatures: settings.signatures.join(', '),
     hmacHeaderName: settings.hmacHeaderName,
     description: settings.description ?? '',
+    tls: tlsText(settings.tls),
   }
 }

@@ -37,6 +37,13 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'no-address': 'could not be sent: the host name has no public address.',
   'dns-error': 'could not be sent: the host name has no address.',
   'tls-error': 'failed at TLS: the certificate is invalid, or the handshake failed.',
+  'tls-name': 'failed at TLS: the certificate of the receiver is for another name.',
+  'tls-authority':
+    'failed at TLS: no trusted authority has signed the certificate of the receiver, or its chain is incomplete.',
+  'certificate-refused':
+    'was refused at TLS: the receiver asks for a client certificate, and does not take what it is shown.',
+  'certificate-missing':
+    'could not be sent: the client certificate that the endpoint asks for is not there.',
   'connection-reset': 'failed: the connection was closed before the response.',
   'protocol-error': 'failed: the response is not HTTP.',
   'blocked-address':

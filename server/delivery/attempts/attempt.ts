@@ -88,6 +88,7 @@ function toRequest(
     attempt,
     headers,
     body,
+    tls: endpoint.settings.tls,
     endpointId,
     deliveryId: id,
     beginByMs,

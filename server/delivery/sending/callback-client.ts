@@ -3,6 +3,7 @@
 // own rejects, and was no attempt. An attempt ends within its deadline, whatever the receiver does: one
 // limit (time-limit) counts the whole of it on the monotonic clock.
 
+import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
 import { checkCallbackUrl } from '../../core/network/callback-url.ts'
@@ -17,8 +18,10 @@ import {
   type Target,
 } from './exchange.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
+import { toPlace } from './origin-pool.ts'
 import { toBeginning } from './request-bytes.ts'
 import { createResolver, type ResolveFn } from './resolver.ts'
+import { TlsContexts, type TlsSettings } from './tls-settings.ts'
 
 export interface CallbackClientOptions {
   policy: TargetPolicy
@@ -48,6 +51,7 @@ export class CallbackClient {
   readonly #policy: TargetPolicy
   readonly #pool: ConnectionPool
   readonly #parts: ExchangeParts
+  readonly #contexts: TlsContexts
   readonly #targets = new BoundedMap<string, Target | null>(TARGETS_MAX)
   #runningCount = 0
   #isClosed = false
@@ -64,13 +68,15 @@ export class CallbackClient {
       bodyBytesMax: options.bodyBytesMax ?? 16 * 1024,
       excerptBytesMax: options.excerptBytesMax ?? 4 * 1024,
     }
+    const contexts = new TlsContexts(options.extraCa)
+    this.#contexts = contexts
     this.#pool = new ConnectionPool({
       connect: createGuardedConnector({
         policy: options.policy,
         resolve: options.resolve ?? createResolver(),
         monotonicMs,
         connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
-        extraCa: options.extraCa,
+        secureContext: contexts.usual(),
       }),
       monotonicMs,
       connectionsPerOrigin: options.connectionsPerOrigin ?? 64,
@@ -91,9 +97,14 @@ export class CallbackClient {
     return this.#pool.poolCount
   }
 
+  /** For endpoints that ask for more than the usual. */
+  tlsSettings(shown: ShownCertificate | null, authorities: readonly string[] | null): TlsSettings {
+    return this.#contexts.settingsOf(shown, authorities)
+  }
+
   /** Rejects only if nothing was sent: for want of a socket of ours, or of time under the lease. */
   send(request: Posted): Promise<AttemptResult> {
-    const target = this.#targetOf(request.url)
+    const target = this.#targetOf(request.url, request.tlsSettings ?? null)
     if (target === null) return refused({ kind: 'blocked', reason: 'blocked-address' })
     if (this.#isClosed) return refused({ kind: 'unreachable', reason: 'connect-error' })
     this.#runningCount += 1
@@ -120,13 +131,14 @@ export class CallbackClient {
 
   // The rules of registration are asked again: what is stored may have been written under another
   // policy (a sandbox's data, a network since closed) or damaged.
-  #targetOf(text: string): Target | null {
-    const known = this.#targets.get(text)
+  #targetOf(text: string, tls: TlsSettings | null): Target | null {
+    const key = tls === null ? text : `${text} ${tls.name}`
+    const known = this.#targets.get(key)
     if (known !== undefined) return known
     const check = checkCallbackUrl(text, this.#policy)
     const url = check.ok ? new URL(check.href) : null
-    const target = url === null ? null : { origin: url.origin, beginning: toBeginning(url) }
-    this.#targets.set(text, target)
+    const target = url === null ? null : { place: toPlace(url, tls), beginning: toBeginning(url) }
+    this.#targets.set(key, target)
     return target
   }
 }

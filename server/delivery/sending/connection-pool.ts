@@ -1,4 +1,4 @@
-// Which request may use which socket. Connections are kept by (client, origin): clients never share one, and a
+// Which request may use which socket. Connections are kept by (client, origin, TLS settings): clients never share one, and a
 // kept-alive socket stays with the address it was vetted for. Limits hold for each origin and in all;
 // at the limit an idle connection of another pair makes room, and if none is idle, requests wait.
 // A pool without connections and waiters is forgotten: 100,000 quiet endpoints cost nothing.
@@ -6,7 +6,7 @@
 import { Chain, Link } from './chain.ts'
 import type { ConnectFn } from './guarded-connector.ts'
 import { NextRound } from './next-round.ts'
-import { Connection, OriginPool, type Waiter } from './origin-pool.ts'
+import { Connection, OriginPool, type Place, type Waiter } from './origin-pool.ts'
 import type { WireParts } from './wire.ts'
 
 /** How often idle sockets are looked through: none is idle for longer than its time by more than this. */
@@ -26,7 +26,7 @@ export interface PoolOptions {
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #parts: WireParts
-  /** By origin, then by client: joining the two into one key took as long as finding it. */
+  /** By origin and TLS settings, then by client: joining the two into one key took as long as finding it. */
   readonly #pools = new Map<string, Map<number, OriginPool>>()
   /** Idle connections of all pools, the longest idle first. */
   readonly #idle = new Chain<Connection>()
@@ -50,8 +50,8 @@ export class ConnectionPool {
   }
 
   /** A connection now, or null: then the waiter is called when there is one. */
-  take(clientKey: number, origin: string, waiter: Waiter): Connection | null {
-    const pool = this.#pools.get(origin)?.get(clientKey) ?? this.#create(clientKey, origin)
+  take(clientKey: number, place: Place, waiter: Waiter): Connection | null {
+    const pool = this.#pools.get(place.key)?.get(clientKey) ?? this.#create(clientKey, place)
     const connection = pool.waiting.isEmpty ? (this.#takeIdle(pool) ?? this.#open(pool)) : null
     if (connection === null) {
       waiter.link ??= new Link(waiter)
@@ -61,8 +61,8 @@ export class ConnectionPool {
   }
 
   /** Harmless for a request that does not wait. */
-  stopWaiting(clientKey: number, origin: string, waiter: Waiter): void {
-    const pool = this.#pools.get(origin)?.get(clientKey)
+  stopWaiting(clientKey: number, place: Place, waiter: Waiter): void {
+    const pool = this.#pools.get(place.key)?.get(clientKey)
     if (waiter.link !== null && pool?.waiting.remove(waiter.link)) this.#forgetIfEmpty(pool)
   }
 
@@ -192,10 +192,10 @@ export class ConnectionPool {
     return longest !== null
   }
 
-  #create(clientKey: number, origin: string): OriginPool {
-    const pool = new OriginPool(clientKey, origin)
-    const pools = this.#pools.get(origin)
-    if (pools === undefined) this.#pools.set(origin, new Map([[clientKey, pool]]))
+  #create(clientKey: number, place: Place): OriginPool {
+    const pool = new OriginPool(clientKey, place)
+    const pools = this.#pools.get(place.key)
+    if (pools === undefined) this.#pools.set(place.key, new Map([[clientKey, pool]]))
     else pools.set(clientKey, pool)
     this.#poolCount += 1
     return pool
@@ -204,11 +204,11 @@ export class ConnectionPool {
   #forgetIfEmpty(pool: OriginPool): void {
     if (pool.openCount > 0 || !pool.waiting.isEmpty) return
     this.#starved.delete(pool)
-    const pools = this.#pools.get(pool.origin)
+    const pools = this.#pools.get(pool.key)
     // Forgotten before: another of the same name may be there by now.
     if (pools?.get(pool.clientKey) !== pool) return
     pools.delete(pool.clientKey)
-    if (pools.size === 0) this.#pools.delete(pool.origin)
+    if (pools.size === 0) this.#pools.delete(pool.key)
     this.#poolCount -= 1
   }
 }

@@ -9,6 +9,7 @@ import {
 } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls'
 import { BoundedMap } from '../../core/plain/bounded-map.ts'
+import type { TlsSettings } from './tls-settings.ts'
 
 export interface DialTarget {
   protocol: string
@@ -16,6 +17,8 @@ export interface DialTarget {
   hostname: string
   /** Empty for the usual one. */
   port: string
+  /** Of the endpoint's own; null for the usual. */
+  tls: TlsSettings | null
   /** Called with a view of a buffer that is used again: what is kept has to be copied. */
   onBytes(bytes: Buffer): void
 }
@@ -36,7 +39,7 @@ export function createDial({ lookup, secureContext }: DialOptions): DialFn {
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
   const sessions = new BoundedMap<string, Buffer>(SESSIONS_MAX)
 
-  return ({ protocol, hostname, port, onBytes }, servername) => {
+  return ({ protocol, hostname, port, tls, onBytes }, servername) => {
     const isTls = protocol === 'https:'
     const tcp: TcpNetConnectOpts = {
       host: hostname,
@@ -57,17 +60,19 @@ export function createDial({ lookup, secureContext }: DialOptions): DialFn {
       },
     }
     if (!isTls) return connectTcp(tcp)
-    const session = sessions.get(servername ?? hostname)
-    const tls: ConnectionOptions = {
+    // A session stands for the certificates that it began with: other settings never take it up.
+    const sessionKey = `${servername ?? hostname} ${tls?.name ?? ''}`
+    const session = sessions.get(sessionKey)
+    const options: ConnectionOptions = {
       ...(tcp as ConnectionOptions),
-      secureContext,
+      secureContext: tls?.context ?? secureContext,
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
       ...(servername === undefined ? {} : { servername }),
       ...(session === undefined ? {} : { session }),
     }
-    return connectTls(tls).on('session', (given: Buffer) => {
-      sessions.set(servername ?? hostname, given)
+    return connectTls(options).on('session', (given: Buffer) => {
+      sessions.set(sessionKey, given)
     })
   }
 }

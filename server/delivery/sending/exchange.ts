@@ -6,11 +6,12 @@ import type { Outcome } from '../../core/delivery/delivery.ts'
 import type { AnswerHead } from './answer-head.ts'
 import type { Link } from './chain.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import type { Connection, Waiter } from './origin-pool.ts'
+import type { Connection, Place, Waiter } from './origin-pool.ts'
 import { OwnFailure } from './own-failure.ts'
 import { toRequestBytes } from './request-bytes.ts'
 import { toFailedOutcome } from './send-failure.ts'
 import { TimeLimit } from './time-limit.ts'
+import type { TlsSettings } from './tls-settings.ts'
 import type { Carried } from './wire.ts'
 
 export interface ExchangeLimits {
@@ -25,11 +26,14 @@ export interface ExchangeLimits {
 
 /** What leaves of a callback; its other members are for the code before the socket. */
 export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'body'> &
-  Partial<Pick<CallbackRequest, 'beginByMs'>>
+  Partial<Pick<CallbackRequest, 'beginByMs'>> & {
+    /** Where the endpoint has settings of its own. */
+    tlsSettings?: TlsSettings | null
+  }
 
 /** Where a callback goes, once its URL has passed the rules. */
 export interface Target {
-  origin: string
+  place: Place
   /** The lines that its requests begin with. */
   beginning: string
 }
@@ -90,7 +94,7 @@ export class Exchange implements Carried, Waiter {
       return
     }
     this.#limit.set(this.#startedAtMs + limits.deadlineMs)
-    const connection = pool.take(this.#request.clientKey, this.#target.origin, this)
+    const connection = pool.take(this.#request.clientKey, this.#target.place, this)
     if (connection !== null) this.#dispatch(connection)
   }
 
@@ -212,7 +216,7 @@ export class Exchange implements Carried, Waiter {
     this.#limit.clear()
     const { pool, onEnded } = this.#parts
     if (this.#connection === null) {
-      pool.stopWaiting(this.#request.clientKey, this.#target.origin, this)
+      pool.stopWaiting(this.#request.clientKey, this.#target.place, this)
     } else if (isReusable) {
       pool.release(this.#connection, this.#startedAtMs + this.#answeredAfterMs, this.#keptMs)
     } else pool.drop(this.#connection)

@@ -14,6 +14,7 @@ import type { Outcome } from '../../core/delivery/delivery.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
 import { ConnectFailure, createGuardedConnector } from './guarded-connector.ts'
+import { TlsContexts } from './tls-settings.ts'
 
 const CA = readCertificate('ca.pem')
 const NAME = 'receiver.example.test'
@@ -245,22 +246,22 @@ test('O4: a good certificate under the extra authority is accepted, with SNI by 
   assert.deepEqual(new Set(names), new Set([NAME]))
 })
 
-test('O4: a bad certificate or an old protocol is a tls-error, and no HTTP byte is sent', async (t) => {
+test('O4: a bad certificate or an old protocol is told apart, and no HTTP byte is sent', async (t) => {
   const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const
-  const bad: [string, TlsOptions][] = [
-    ['expired', certified('expired.pem')],
-    ['wrong name', certified('wrong-name.pem')],
-    ['self-signed', certified('self-signed.pem')],
-    ['unknown authority', certified('unknown-ca.pem')],
-    ['SHA-1', certified('sha1.pem')],
-    ['TLS 1.1', certified('good.pem', old)],
+  const bad: [string, TlsOptions, string][] = [
+    ['expired', certified('expired.pem'), 'tls-error'],
+    ['wrong name', certified('wrong-name.pem'), 'tls-name'],
+    ['self-signed', certified('self-signed.pem'), 'tls-authority'],
+    ['unknown authority', certified('unknown-ca.pem'), 'tls-authority'],
+    ['SHA-1', certified('sha1.pem'), 'tls-error'],
+    ['TLS 1.1', certified('good.pem', old), 'tls-error'],
   ]
-  for (const [name, tls] of bad) {
+  for (const [name, tls, reason] of bad) {
     const receiver = await startRawReceiver(t, answering(OK), { tls })
     const client = startClient(t, { resolve: async () => [OPEN] })
     for (let n = 0; n < 2; n += 1) {
       const { outcome } = await sendTo(client, receiver.port)
-      assert.deepEqual(outcome, { kind: 'unreachable', reason: 'tls-error' }, name)
+      assert.deepEqual(outcome, { kind: 'unreachable', reason }, name)
     }
     await receiver.until(() => receiver.openCount === 0)
     assert.equal(receiver.receivedBytes, 0, name)
@@ -317,7 +318,7 @@ test('O4: without the extra authority its certificates are not trusted', async (
   const policy = { policy: POLICY, resolve: async () => [OPEN] }
   const client = new CallbackClient(policy)
   t.after(() => client.close())
-  assert.equal(reasonOf((await sendTo(client, receiver.port)).outcome), 'tls-error')
+  assert.equal(reasonOf((await sendTo(client, receiver.port)).outcome), 'tls-authority')
   assert.equal(receiver.receivedBytes, 0)
 })
 
@@ -338,11 +339,18 @@ test('S1: the connector itself refuses forbidden literals, for which no look-up 
     resolve,
     monotonicMs: () => performance.now(),
     connectTimeoutMs: 1_000,
+    secureContext: new TlsContexts(undefined).usual(),
   })
   const timersBefore = timerCount()
   for (const hostname of ['127.0.0.1', '::ffff:127.0.0.1', '::1', '0.0.0.0', '169.254.169.254']) {
     for (const protocol of ['http:', 'https:']) {
-      const target = { hostname, protocol, port: String(receiver.port), onBytes: () => {} }
+      const target = {
+        hostname,
+        protocol,
+        port: String(receiver.port),
+        tls: null,
+        onBytes: () => {},
+      }
       const answer: { error?: Error | null; socket?: Socket | null } = {}
       connect(target, (error, socket) => Object.assign(answer, { error, socket }))
       assert.ok(answer.error instanceof ConnectFailure, hostname)

@@ -5,13 +5,14 @@
 
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP, type Socket } from 'node:net'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import type { Outcome } from '../../core/delivery/delivery.ts'
 import { isAllowedAddress, type TargetPolicy } from '../../core/network/network-rules.ts'
 import { createDial, type DialTarget } from './dial.ts'
 import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
 import type { ResolveFn } from './resolver.ts'
 import { TimeLimit } from './time-limit.ts'
+import { toTlsReason } from './tls-failure.ts'
 
 /** Why there is no connection. */
 export class ConnectFailure extends Error {
@@ -29,8 +30,8 @@ export interface ConnectorOptions {
   resolve: ResolveFn
   monotonicMs: () => number
   connectTimeoutMs: number
-  /** PEM, trusted beside the usual authorities. */
-  extraCa?: string | undefined
+  /** Of connections whose endpoint has no settings of its own. */
+  secureContext: SecureContext
 }
 
 /** Calls back once, unless the socket that it returns is destroyed before; with null it has called back already. */
@@ -47,7 +48,7 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
   const { policy, monotonicMs, connectTimeoutMs } = options
   const dial = createDial({
     lookup: createGuardedLookup(policy, options.resolve),
-    secureContext: createTrust(options.extraCa),
+    secureContext: options.secureContext,
   })
 
   return (target, callback) => {
@@ -90,14 +91,6 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
     socket.once('close', () => limit.clear())
     return socket
   }
-}
-
-/** One context for all connections: building one reads every trusted certificate. */
-function createTrust(extraCa: string | undefined): SecureContext {
-  return createSecureContext({
-    minVersion: 'TLSv1.2',
-    ...(extraCa === undefined ? {} : { ca: [...getCACertificates('default'), extraCa] }),
-  })
 }
 
 type LookupCallback = (
@@ -158,7 +151,7 @@ function toFailure(error: Error, isConnected: boolean): ConnectFailure | OwnFail
     error instanceof AggregateError && error.errors.some((one) => codeOf(one) === 'ETIMEDOUT')
   if (code === 'ETIMEDOUT' || isSlow) return new ConnectFailure(TIMEOUT, error)
   const isReset = code === 'ECONNRESET' || code === 'EPIPE'
-  const reason = isReset ? 'connection-reset' : isConnected ? 'tls-error' : 'connect-error'
+  const reason = isReset ? 'connection-reset' : isConnected ? toTlsReason(code) : 'connect-error'
   return new ConnectFailure({ kind: 'unreachable', reason }, error)
 }
 

@@ -1,9 +1,10 @@
-// What one client has towards one origin: its connections, and the requests that wait for one. Who gets which is the
+// What one client has towards one origin, with the same TLS settings: its connections, and the requests that wait for one. Who gets which is the
 // connection pool's to say.
 
 import { NO_BYTES, type RememberedHead } from './answer-reader.ts'
 import { Chain, Link } from './chain.ts'
 import type { DialTarget } from './dial.ts'
+import type { TlsSettings } from './tls-settings.ts'
 import { Wire, type WireParts } from './wire.ts'
 
 /** A request that waits for a connection. */
@@ -32,19 +33,34 @@ export class Connection {
 
 export class OriginPool {
   readonly clientKey: number
-  readonly origin: string
+  /** Origin and TLS settings as one text. */
+  readonly key: string
   /** The most recently used is last, and is used first: the others may then grow old and close. */
   readonly idle: Connection[] = []
   readonly waiting = new Chain<Waiter>()
-  readonly place: Omit<DialTarget, 'onBytes'>
+  readonly place: Place
   readonly remembered: RememberedHead = { bytes: NO_BYTES, head: null }
   openCount = 0
 
-  constructor(clientKey: number, origin: string) {
+  constructor(clientKey: number, place: Place) {
     this.clientKey = clientKey
-    this.origin = origin
-    const { protocol, hostname, port } = new URL(origin)
+    this.key = place.key
+    this.place = place
+  }
+}
+
+/** Where a request goes, and how: requests of one client with the same key may share a connection. */
+export interface Place extends Omit<DialTarget, 'onBytes'> {
+  key: string
+}
+
+export function toPlace({ origin, protocol, hostname, port }: URL, tls: TlsSettings | null): Place {
+  return {
+    key: tls === null ? origin : `${origin} ${tls.name}`,
+    protocol,
     // An IPv6 address stands in brackets in a URL.
-    this.place = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port }
+    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port,
+    tls,
   }
 }

@@ -15,7 +15,7 @@ test('each kind of failure has its word', () => {
     [errorOf('ECONNRESET'), 'connection-reset'],
     [errorOf('EPIPE'), 'connection-reset'],
     [errorOf('ETIMEDOUT'), 'timeout'],
-    [errorOf('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'tls-error'],
+    [errorOf('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'certificate-refused'],
     [new ConnectFailure({ kind: 'unreachable', reason: 'dns-error' }), 'dns-error'],
   ]
   for (const [error, reason] of cases) {

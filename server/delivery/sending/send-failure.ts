@@ -4,6 +4,7 @@
 import type { Outcome, UnreachableReason } from '../../core/delivery/delivery.ts'
 import { BrokenAnswer } from './answer-lines.ts'
 import { ConnectFailure } from './guarded-connector.ts'
+import { toTlsReason } from './tls-failure.ts'
 
 export function toFailedOutcome(error: unknown): Outcome {
   if (error instanceof ConnectFailure) return error.outcome
@@ -16,7 +17,7 @@ function reasonOf(code: string): UnreachableReason {
   if (code === 'ETIMEDOUT') return 'timeout'
   // A server that wants a certificate from us says so only after the handshake (TLS 1.3).
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
-    return 'tls-error'
+    return toTlsReason(code)
   }
   return 'connection-reset'
 }

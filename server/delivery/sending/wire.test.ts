@@ -47,7 +47,7 @@ function startWire() {
         return socket as unknown as Socket
       },
     },
-    { protocol: 'http:', hostname: 'x', port: '' },
+    { protocol: 'http:', hostname: 'x', tls: null, port: '' },
     { bytes: NO_BYTES, head: null },
     () => calls.push('lost'),
   )

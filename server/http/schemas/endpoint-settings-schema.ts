@@ -2,6 +2,7 @@
 // the settings of an endpoint only when some were given, so that calls that know of none get what they always got.
 
 import type { Static } from 'typebox'
+import { CHAIN_CHARACTERS_MAX } from '../../core/certificates/certificate-chain.ts'
 import type { Endpoint } from '../../core/delivery/endpoint.ts'
 import {
   ALL_EVENTS,
@@ -14,6 +15,7 @@ import {
   type SettingsChange,
   SIGNATURE_KINDS,
 } from '../../core/delivery/endpoint-settings.ts'
+import { AUTHORITIES_MAX, type EndpointTls } from '../../core/delivery/endpoint-tls.ts'
 import type { FieldError } from '../../core/plain/errors.ts'
 import { NO_LISTENER_SETTINGS } from '../../operations/endpoints/change-endpoint.ts'
 import { TextOrNull } from '../basics/scalars.ts'
@@ -42,6 +44,33 @@ const Description = Type.Unsafe<string | null>({
   maxLength: DESCRIPTION_CHARACTERS_MAX,
   description: 'A note for people, at most 200 characters.',
 })
+const ABOUT_CERTIFICATE =
+  'Which certificate the receiver is shown when it asks who calls: the id of one of `GET /v1/client-certificates`, or `default`. Null: none.'
+const ABOUT_AUTHORITIES =
+  'Certificates of the authorities, as PEM, that vouch for the receiver in place of the public ones. Null: the public ones.'
+interface TlsGiven {
+  clientCertificate?: string | null
+  certificateAuthorities?: string[] | string | null
+}
+
+/** What may be given of it; null takes all of it back. */
+export const TlsRequest = Type.Unsafe<TlsGiven>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    clientCertificate: { type: ['string', 'null'], maxLength: 36, description: ABOUT_CERTIFICATE },
+    certificateAuthorities: {
+      type: ['array', 'string', 'null'],
+      maxLength: CHAIN_CHARACTERS_MAX,
+      minItems: 1,
+      maxItems: AUTHORITIES_MAX,
+      items: { type: 'string', maxLength: CHAIN_CHARACTERS_MAX },
+      description: ABOUT_AUTHORITIES,
+    },
+  },
+  description: 'For receivers that ask who calls, or that a private authority vouches for.',
+})
+const TlsFields = Type.Unsafe<TlsGiven | null>({ ...TlsRequest, type: ['object', 'null'] })
 /** A list of several kinds does not name all of them as well. */
 const NOT_ALL_AND_SOME = {
   not: { type: 'array', minItems: 2, contains: { const: ALL_EVENTS } },
@@ -80,6 +109,7 @@ export const SettingsFields = {
     }),
   ),
   description: Type.Optional(Description),
+  tls: Type.Optional(TlsFields),
 }
 
 /** Of what has no settings: why each of them is refused. */
@@ -95,6 +125,18 @@ export const SettingsSchema = Type.Object({
   ),
 })
 
+export const TlsShown = Type.Object(
+  {
+    clientCertificate: TextOrNull(ABOUT_CERTIFICATE),
+    certificateAuthorities: Type.Unsafe<readonly string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: ABOUT_AUTHORITIES,
+    }),
+  },
+  { description: 'Only where it was given.' },
+)
+
 /** What an item shows, besides hmacHeaderName, when settings were given. */
 export const SettingsShown = {
   events: Type.Optional(
@@ -108,12 +150,14 @@ export const SettingsShown = {
   document: Type.Optional(DocumentModeSchema),
   signatures: Type.Optional(Type.Array(SignatureKindSchema, { description: ABOUT_SIGNATURES })),
   description: Type.Optional(TextOrNull('A note for people.')),
+  tls: Type.Optional(TlsShown),
 }
 
 export function toSettingsShown({ settings }: Pick<Endpoint, 'settings'>) {
   if (settings === null) return {}
-  const { events, deliver, document, signatures, description } = settings
-  return { events, deliver, document, signatures: [...signatures], description }
+  const { events, deliver, document, signatures, description, tls } = settings
+  const shown = { events, deliver, document, signatures: [...signatures], description }
+  return tls === null ? shown : { ...shown, tls }
 }
 
 export function toHmacHeaderName({ settings }: Pick<Endpoint, 'settings'>): string {
@@ -124,7 +168,7 @@ const SettingsBody = Type.Object(SettingsFields)
 
 /** The members that were given. Throws for those that contradict one another. */
 export function readSettings(body: Static<typeof SettingsBody>): SettingsChange {
-  const { events, deliver, document, signatures, hmacHeaderName, description } = body
+  const { events, deliver, document, signatures, hmacHeaderName, description, tls } = body
   const list = typeof events === 'string' ? [events] : events
   const errors: FieldError[] = []
   if (list && list.length > 1 && list.includes(ALL_EVENTS)) {
@@ -149,5 +193,14 @@ export function readSettings(body: Static<typeof SettingsBody>): SettingsChange 
     ...(signatures !== undefined && { signatures: signatures.toSorted().toReversed() }),
     ...(hmacHeaderName !== undefined && { hmacHeaderName }),
     ...(description !== undefined && { description: description?.trim() || null }),
+    ...(tls !== undefined && { tls: tls && readTls(tls) }),
   }
+}
+
+/** What is left out of it is not asked for. */
+function readTls({
+  clientCertificate = null,
+  certificateAuthorities: given = null,
+}: TlsGiven): EndpointTls {
+  return { clientCertificate, certificateAuthorities: typeof given === 'string' ? [given] : given }
 }

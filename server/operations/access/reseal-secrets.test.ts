@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { STORED_AT, storeClient, storeEndpoint } from '../../../test/support/stored-deliveries.ts'
 import { readSendingEndpoints } from '../../store/owed/sending-endpoints.ts'
+import { insertCertificate, readCertificates } from '../../store/secrets/client-certificates.ts'
 import { countSecretsByMasterKey } from '../../store/secrets/master-keys.ts'
 import { Sealer } from '../../store/secrets/sealing.ts'
 import { Readiness } from '../../telemetry/readiness.ts'
@@ -42,9 +43,21 @@ test('after resealing, no sealed secret needs the old master key, and all still 
     oldSealer.seal(Buffer.from('private'), place),
     STORED_AT,
   ])
+  const certificateId = randomUUID()
+  const certificatePlace = { column: 'client_certificates.private_key', row: certificateId }
+  await insertCertificate(pool, {
+    id: certificateId,
+    name: 'pix',
+    subject: 'CN=paybell',
+    sealedPrivateKey: oldSealer.seal(Buffer.from('its key'), certificatePlace),
+    requestPem: 'a request',
+    chain: null,
+    isDefault: false,
+    createdAt: STORED_AT,
+  })
   const before = await new Readiness(pool, newSealer).check()
   assert.equal(before.ready, false)
-  assert.match(before.reasons.join(), /91 stored secrets need it/)
+  assert.match(before.reasons.join(), /92 stored secrets need it/)
 
   const { rows: times } = await pool.query('select changed_at from endpoints order by id')
   const progress: number[] = []
@@ -52,6 +65,7 @@ test('after resealing, no sealed secret needs the old master key, and all still 
   assert.deepEqual(done, {
     endpoints: 30,
     signingKeys: 1,
+    clientCertificates: 1,
     authenticatedKeys: 0,
     untrustedKeys: 1,
     unreadable: 0,
@@ -59,7 +73,7 @@ test('after resealing, no sealed secret needs the old master key, and all still 
     operatorKeys: 0,
   })
   assert.equal(progress.at(-1), 30)
-  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[newSealer.writeKeyId, 91]]))
+  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[newSealer.writeKeyId, 92]]))
   assert.deepEqual(await new Readiness(pool, newSealer).check(), { ready: true, reasons: [] })
   const keys = ids.map((endpointId) => ({ clientKey, endpointId }))
   for (const endpoint of await readSendingEndpoints(pool, newSealer, keys)) {
@@ -68,6 +82,9 @@ test('after resealing, no sealed secret needs the old master key, and all still 
     assert.deepEqual(endpoint.secrets?.extraHeader, ['A', 'a value'])
     assert.equal(endpoint.secrets?.keys.previous?.key.export().toString(), 'the one before')
   }
+  const [certificate] = await readCertificates(pool)
+  const opened = newSealer.open(certificate?.sealedPrivateKey ?? Buffer.of(), certificatePlace)
+  assert.equal(opened.toString(), 'its key')
   const after = await pool.query('select changed_at from endpoints order by id')
   assert.deepEqual(after.rows, times, 'nothing that anybody has to hear of')
   const again = await resealSecrets({ pool, sealer: both })
@@ -95,6 +112,7 @@ test('what does not open is counted and left alone; HMACs are counted', async ()
   assert.deepEqual(done, {
     endpoints: 1,
     signingKeys: 0,
+    clientCertificates: 0,
     authenticatedKeys: 0,
     untrustedKeys: 0,
     unreadable: 1,

@@ -5,23 +5,24 @@
 import {
   countForeignDigests,
   FIRST_ENDPOINT,
+  type PrivateKeyTable,
   type ResealedEndpoint,
   readEndpointsToReseal,
-  readSigningKeysToReseal,
+  readPrivateKeysToReseal,
   replaceSealedEndpoints,
-  replaceSealedSigningKeys,
+  replaceSealedPrivateKeys,
   SEALED_ENDPOINT_COLUMNS,
   type SealedEndpoint,
 } from '../../store/secrets/reseal.ts'
 import type { SealedField } from '../../store/secrets/sealing.ts'
-import type { KeyTable } from '../../store/secrets/signing-keys.ts'
 import type { Deps } from '../shared/deps.ts'
-import { authenticateTrusted, privateFieldOf } from './trusted-keys.ts'
+import { authenticateTrusted } from './trusted-keys.ts'
 
 export interface Resealing {
   endpoints: number
   /** Those of tokens and those of webhooks. */
   signingKeys: number
+  clientCertificates: number
   /** Keys whose public part was authenticated again, or for the first time. */
   authenticatedKeys: number
   /** Keys that nothing authenticates: they stay as they are, and are trusted for nothing. */
@@ -43,8 +44,9 @@ export async function resealSecrets(
   deps: ResealDeps,
   onProgress: (endpoints: number) => void = () => {},
 ): Promise<Resealing> {
-  const tokenKeys = await resealSigningKeys(deps, 'signing_keys')
-  const webhookKeys = await resealSigningKeys(deps, 'webhook_keys')
+  const tokenKeys = await resealPrivateKeys(deps, 'signing_keys')
+  const webhookKeys = await resealPrivateKeys(deps, 'webhook_keys')
+  const certificates = await resealPrivateKeys(deps, 'client_certificates')
   const keys = [
     await authenticateTrusted(deps.pool, deps.sealer, 'signing_keys'),
     await authenticateTrusted(deps.pool, deps.sealer, 'webhook_keys'),
@@ -62,7 +64,9 @@ export async function resealSecrets(
     authenticatedKeys: sumOf(keys, ({ authenticated }) => authenticated),
     untrustedKeys: sumOf(keys, ({ untrusted }) => untrusted),
     signingKeys: tokenKeys.resealed + webhookKeys.resealed,
-    unreadable: unreadable + tokenKeys.unreadable + webhookKeys.unreadable,
+    clientCertificates: certificates.resealed,
+    unreadable:
+      unreadable + sumOf([tokenKeys, webhookKeys, certificates], (done) => done.unreadable),
     ...(await countForeignDigests(deps.pool, deps.sealer.digestKeyId)),
   }
 }
@@ -95,13 +99,16 @@ function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpo
   return { before, after }
 }
 
-async function resealSigningKeys(deps: ResealDeps, table: KeyTable) {
-  const rows = await readSigningKeysToReseal(deps.pool, table, deps.sealer.sealedPrefix)
+async function resealPrivateKeys(deps: ResealDeps, table: PrivateKeyTable) {
+  const rows = await readPrivateKeysToReseal(deps.pool, table, deps.sealer.sealedPrefix)
   const keys = rows.flatMap((before) => {
-    const after = reseal(deps, before.private_key, privateFieldOf(table, before.kid))
+    const after = reseal(deps, before.private_key, {
+      column: `${table}.private_key`,
+      row: before.id,
+    })
     return after === null ? [] : [{ before, after }]
   })
-  const resealed = await replaceSealedSigningKeys(deps.pool, table, keys)
+  const resealed = await replaceSealedPrivateKeys(deps.pool, table, keys)
   return { resealed, unreadable: rows.length - keys.length }
 }
 

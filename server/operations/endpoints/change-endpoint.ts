@@ -27,6 +27,7 @@ import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
 import { notFound } from '../shared/service-errors.ts'
+import { checkTls } from './check-tls.ts'
 
 export interface EndpointChange {
   /** Null: as it is. */
@@ -70,7 +71,7 @@ function changeInTransaction(
     await assertStays(db, scope.clientKey)
     const { endpoint } = before
     if (endpoint.kind === 'listener') refuseSettings(Object.keys(change.settings))
-    const settings = changeSettings(endpoint.settings, change.settings)
+    const settings = changeSettings(endpoint.settings, await checkTls(deps, db, change.settings))
     assertHeadersApart(settings, before.headerName)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }
     await audit(db, `endpoint:${endpoint.id}`, changesOf(endpoint, after))

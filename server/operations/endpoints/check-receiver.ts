@@ -17,7 +17,7 @@ import {
 import { RateBuckets } from '../access/rate-buckets.ts'
 import type { Deps } from '../shared/deps.ts'
 import { UnderWay } from '../shared/under-way.ts'
-import { openEndpoint } from './verify-signature.ts'
+import { type OpenEndpoint, openEndpoint } from './verify-signature.ts'
 
 const AT_A_TIME = { max: 16, perClientMax: 2 }
 /** A check is a dozen POSTs, 1.5 MB in all: without a limit it could be used to flood a host. */
@@ -53,7 +53,7 @@ export class ReceiverChecker {
             clock: this.#deps.clock,
             newId: () => this.#deps.newId(),
             strangeKey: toSigningKey(randomBytes(32)),
-            send: (post) => this.#send(endpoint.url, clientKey, post),
+            send: (post) => this.#send(endpoint, post),
           },
           {
             url: endpoint.url,
@@ -68,10 +68,13 @@ export class ReceiverChecker {
     }
   }
 
-  #send(url: string, clientKey: number, { pauseMs, ...post }: CheckPost): Promise<Answered> {
+  #send(
+    { url, clientKey, settings: { tls } }: OpenEndpoint,
+    { pauseMs, ...post }: CheckPost,
+  ): Promise<Answered> {
     const body = pauseMs === 0 ? post.body : slowly(post.body, pauseMs)
     return this.#deps.send({
-      ...{ ...post, body, url, clientKey },
+      ...{ ...post, body, url, clientKey, tls },
       ...{ endpointId: null, deliveryId: null, beginByMs: null },
     })
   }

@@ -38,6 +38,7 @@ function post(deliveryId: string | null = null): CallbackRequest {
     attempt: 3,
     headers: ['webhook-id', 'never parsed back'],
     body: [Buffer.from('{"a":'), Buffer.from('1}')],
+    tls: null,
     endpointId: LISTENER.listenerId,
     deliveryId,
     beginByMs: null,

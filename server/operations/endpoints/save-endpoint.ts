@@ -20,6 +20,7 @@ import { lockClient } from '../../store/secrets/clients.ts'
 import type { Sealer } from '../../store/secrets/sealing.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
+import { checkTls } from './check-tls.ts'
 
 export interface EndpointRequest {
   clientKey: number
@@ -62,7 +63,8 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   return inTransaction(deps.pool, async (db) => {
     await lockClient(db, request.clientKey)
     const { existing, count } = await lockByAddress(db, request, hrefHash)
-    const settings = changeSettings(existing?.settings ?? null, request.settings ?? {})
+    const change = await checkTls(deps, db, request.settings ?? {})
+    const settings = changeSettings(existing?.settings ?? null, change)
     assertHeadersApart(settings, request.header?.name ?? null)
     if (existing !== null) {
       await rotateKey(deps, db, { request, existing, now })

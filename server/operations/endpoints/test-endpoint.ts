@@ -119,7 +119,10 @@ export class EndpointTester {
       body,
       ours,
     )
-    const { url } = endpoint
+    const {
+      url,
+      settings: { tls },
+    } = endpoint
     return this.#deps.send({
       url,
       clientKey,
@@ -128,6 +131,7 @@ export class EndpointTester {
       attempt,
       headers,
       body,
+      tls,
       endpointId,
       deliveryId: null,
       beginByMs: null,

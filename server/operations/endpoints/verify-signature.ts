@@ -67,7 +67,7 @@ async function findSent(
   return inline && Buffer.concat(inline)
 }
 
-type OpenEndpoint = SendingEndpoint & { secrets: NonNullable<SendingEndpoint['secrets']> }
+export type OpenEndpoint = SendingEndpoint & { secrets: NonNullable<SendingEndpoint['secrets']> }
 
 /** One of the caller's endpoints with its keys, for a diagnosis or a check that its owner asks for. */
 export async function openEndpoint(

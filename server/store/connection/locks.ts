@@ -36,6 +36,8 @@ export const LOCKS = {
   notices: { id: 5, former: 7_205_759_403_792_808 },
   /** Held while a segment of the audit is sealed. No earlier version takes it. */
   auditSeal: { id: 6, former: 7_205_759_403_792_809 },
+  /** Held while the service's certificates are counted, added or replaced. No earlier version takes it. */
+  clientCertificates: { id: 7, former: 7_205_759_403_792_810 },
 } as const satisfies Readonly<Record<string, NamedLock>>
 
 /**

@@ -18,6 +18,8 @@ export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<strin
              select encode(substring(private_key from 2 for 4), 'hex') from webhook_keys
              where private_key is not null
              union all
+             select encode(substring(private_key from 2 for 4), 'hex') from client_certificates
+             union all
              select encode(substring(authentication from 1 for 4), 'hex')
              from (select authentication from signing_keys
                union all select authentication from webhook_keys) as keys

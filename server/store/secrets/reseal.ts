@@ -4,7 +4,6 @@
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
-import type { KeyTable } from './signing-keys.ts'
 
 export const SEALED_ENDPOINT_COLUMNS = ['shared_key', 'previous_key', 'header_value'] as const
 export type SealedEndpointColumn = (typeof SEALED_ENDPOINT_COLUMNS)[number]
@@ -74,36 +73,45 @@ export async function replaceSealedEndpoints(
   return rowCount ?? 0
 }
 
-export interface SealedSigningKey {
-  kid: string
+/** The tables with a sealed private key, and what names a row of each. */
+const PRIVATE_KEY_IDS = {
+  signing_keys: 'kid',
+  webhook_keys: 'kid',
+  client_certificates: 'id::text',
+}
+export type PrivateKeyTable = keyof typeof PRIVATE_KEY_IDS
+
+export interface SealedPrivateKey {
+  id: string
   private_key: Buffer
 }
 
-export async function readSigningKeysToReseal(
+export async function readPrivateKeysToReseal(
   db: Db,
-  table: KeyTable,
+  table: PrivateKeyTable,
   sealedPrefix: Buffer,
-): Promise<readonly SealedSigningKey[]> {
-  const { rows } = await db.query<SealedSigningKey>({
-    text: `select kid, private_key from ${table} where ${isForeign('private_key')} order by kid`,
+): Promise<readonly SealedPrivateKey[]> {
+  const { rows } = await db.query<SealedPrivateKey>({
+    text: `select ${PRIVATE_KEY_IDS[table]} as id, private_key from ${table}
+           where ${isForeign('private_key')} order by 1`,
     values: [sealedPrefix],
   })
   return rows
 }
 
 /** `keys` come with what they were; returns how many were replaced. */
-export async function replaceSealedSigningKeys(
+export async function replaceSealedPrivateKeys(
   db: Db,
-  table: KeyTable,
-  keys: readonly { before: SealedSigningKey; after: Buffer }[],
+  table: PrivateKeyTable,
+  keys: readonly { before: SealedPrivateKey; after: Buffer }[],
 ): Promise<number> {
   if (keys.length === 0) return 0
   const { rowCount } = await db.query({
     text: `update ${table} k set private_key = g.private_key
-           from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
-           where k.kid = g.kid and k.private_key = g.old_private_key`,
+           from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (id, private_key, old_private_key)
+           where k.${PRIVATE_KEY_IDS[table]} = g.id and k.private_key = g.old_private_key`,
     values: [
-      column('text', keys, ({ before }) => before.kid),
+      column('text', keys, ({ before }) => before.id),
       column('bytea', keys, ({ after }) => after),
       column('bytea', keys, ({ before }) => before.private_key),
     ],

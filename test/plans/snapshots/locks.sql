@@ -7,7 +7,7 @@ prepare "locks.askFor" as
   select pg_try_advisory_xact_lock(20546 + current_setting('paybell.cell')::int, 5)
   and (current_setting('paybell.cell')::int <> 0 or pg_try_advisory_xact_lock(7205759403792808)) as is_ours;
 
--- Alike: 2; 3
+-- Alike: 2; 3; 4
 -- locks.takeLock: planned each time
 prepare "locks.takeLock" as
   select pg_advisory_xact_lock(20546 + current_setting('paybell.cell')::int, 3),

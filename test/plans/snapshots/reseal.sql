@@ -15,13 +15,20 @@ prepare "reseal.readEndpointsToReseal" (bytea, integer, uuid, bigint) as
   and ((shared_key is not null and substring(shared_key from 1 for 5) <> $1::bytea) or (previous_key is not null and substring(previous_key from 1 for 5) <> $1::bytea) or (header_value is not null and substring(header_value from 1 for 5) <> $1::bytea))
   order by client_key, id limit $4;
 
--- reseal.readSigningKeysToReseal of signing_keys: planned each time
-prepare "reseal.readSigningKeysToReseal of signing_keys" (bytea) as
-  select kid, private_key from signing_keys where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by kid;
+-- reseal.readPrivateKeysToReseal of client_certificates: planned each time
+prepare "reseal.readPrivateKeysToReseal of client_certificates" (bytea) as
+  select id::text as id, private_key from client_certificates
+  where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by 1;
 
--- reseal.readSigningKeysToReseal of webhook_keys: planned each time
-prepare "reseal.readSigningKeysToReseal of webhook_keys" (bytea) as
-  select kid, private_key from webhook_keys where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by kid;
+-- reseal.readPrivateKeysToReseal of signing_keys: planned each time
+prepare "reseal.readPrivateKeysToReseal of signing_keys" (bytea) as
+  select kid as id, private_key from signing_keys
+  where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by 1;
+
+-- reseal.readPrivateKeysToReseal of webhook_keys: planned each time
+prepare "reseal.readPrivateKeysToReseal of webhook_keys" (bytea) as
+  select kid as id, private_key from webhook_keys
+  where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by 1;
 
 -- reseal.replaceSealedEndpoints: kept as replace-sealed-endpoints
 prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[]) as
@@ -35,14 +42,20 @@ prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], by
   and e.previous_key is not distinct from g.old_previous_key
   and e.header_value is not distinct from g.old_header_value;
 
--- reseal.replaceSealedSigningKeys of signing_keys: planned each time
-prepare "reseal.replaceSealedSigningKeys of signing_keys" (text[], bytea[], bytea[]) as
-  update signing_keys k set private_key = g.private_key
-  from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
-  where k.kid = g.kid and k.private_key = g.old_private_key;
+-- reseal.replaceSealedPrivateKeys of client_certificates: planned each time
+prepare "reseal.replaceSealedPrivateKeys of client_certificates" (text[], bytea[], bytea[]) as
+  update client_certificates k set private_key = g.private_key
+  from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (id, private_key, old_private_key)
+  where k.id::text = g.id and k.private_key = g.old_private_key;
 
--- reseal.replaceSealedSigningKeys of webhook_keys: planned each time
-prepare "reseal.replaceSealedSigningKeys of webhook_keys" (text[], bytea[], bytea[]) as
+-- reseal.replaceSealedPrivateKeys of signing_keys: planned each time
+prepare "reseal.replaceSealedPrivateKeys of signing_keys" (text[], bytea[], bytea[]) as
+  update signing_keys k set private_key = g.private_key
+  from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (id, private_key, old_private_key)
+  where k.kid = g.id and k.private_key = g.old_private_key;
+
+-- reseal.replaceSealedPrivateKeys of webhook_keys: planned each time
+prepare "reseal.replaceSealedPrivateKeys of webhook_keys" (text[], bytea[], bytea[]) as
   update webhook_keys k set private_key = g.private_key
-  from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (kid, private_key, old_private_key)
-  where k.kid = g.kid and k.private_key = g.old_private_key;
+  from unnest($1::text[], $2::bytea[], $3::bytea[]) as g (id, private_key, old_private_key)
+  where k.kid = g.id and k.private_key = g.old_private_key;

@@ -39,6 +39,9 @@ const OUTCOMES = [
   ['connect-error', 'Connection refused'],
   ['connection-reset', 'Connection lost'],
   ['tls-error', 'TLS error'],
+  ['tls-name', 'Certificate for another name'],
+  ['tls-authority', 'Unknown authority'],
+  ['certificate-refused', 'Client certificate refused'],
   ['none', 'Not attempted yet'],
 ] as const
 

@@ -1,6 +1,7 @@
 // What an endpoint hears, and how (decisions, What an endpoint hears): given, shown, changed, refused.
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type TestClient,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
+import { issue } from '../../../../test/support/issue-certificate.ts'
 
 const { pool } = await cloneDatabase()
 const URL_OF = 'https://example.com/hook'
@@ -253,4 +255,68 @@ test('the operator sees all settings, changes them, and the trail says what chan
     { field: 'events', before: 'all', after: 'payment.paid' },
     { field: 'hmacHeaderName', before: 'X-Paybell-Hmac', after: 'X-Acme' },
   ])
+})
+
+const authority = issue({ subject: 'CN=Private authority', isAuthority: true })
+
+async function makeCertificate(server: TestServer): Promise<string> {
+  const own = issue({ subject: 'CN=paybell', by: authority, purposes: ['client'] })
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/operator/v1/client-certificates',
+    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+    payload: { name: randomUUID(), certificatePem: own.pem, privateKeyPem: own.keyPem },
+  })
+  assert.equal(answer.statusCode, 201, answer.body)
+  return answer.json().id
+}
+
+test('a receiver that asks who calls: the certificate and the authorities are chosen, shown and taken back', async (t) => {
+  const server = await serveHttp(t, pool)
+  const id = await makeCertificate(server)
+  for (const door of DOORS) {
+    const client = await onboard(server)
+    const tls = { clientCertificate: id, certificateAuthorities: [authority.pem] }
+    const item = await give(server, client, door, { ...BODY, tls })
+    assert.deepEqual(item.tls, tls)
+    const patch = async (given: unknown) => {
+      const at = `${door.path}/${item.id}`
+      const answer = await send(server, client, 'PATCH', at, { tls: given })
+      assert.equal(answer.statusCode, 200, answer.body)
+      return answer.json().tls
+    }
+    const asDefault = { clientCertificate: 'default', certificateAuthorities: null }
+    assert.deepEqual(await patch({ clientCertificate: 'default' }), asDefault)
+    const twice = await patch({ certificateAuthorities: authority.pem + authority.pem })
+    assert.equal(twice.certificateAuthorities.length, 2, 'one text may hold several')
+    assert.equal(await patch({}), undefined, 'nothing is asked for')
+    assert.equal(await patch(null), undefined)
+  }
+})
+
+test('a certificate that is not there, and authorities that are none, are refused where they stand', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const leaf = issue({ subject: 'CN=leaf', by: authority })
+  const refusals: readonly [unknown, string, RegExp][] = [
+    [{ clientCertificate: randomUUID() }, '/tls/clientCertificate', /no such certificate/],
+    [{ clientCertificate: 'Default' }, '/tls/clientCertificate', /no such certificate/],
+    [{ certificateAuthorities: [leaf.pem] }, '/tls/certificateAuthorities', /no certificate of an/],
+    [{ certificateAuthorities: ['x'] }, '/tls/certificateAuthorities', /BEGIN CERTIFICATE/],
+    [{ certificateAuthorities: [] }, '/tls/certificateAuthorities', /./],
+    [
+      { certificateAuthorities: authority.pem.repeat(11) },
+      '/tls/certificateAuthorities',
+      /at most 10/,
+    ],
+    [{ insecure: true }, '/tls', /./],
+    ['default', '/tls', /./],
+  ]
+  for (const [tls, pointer, said] of refusals) {
+    const answer = await send(server, client, 'POST', DOORS[0].post, { ...BODY, tls })
+    assertProblem(answer, 400, 'invalid-fields')
+    const [error] = answer.json().errors
+    assert.ok(error.pointer.startsWith(pointer), JSON.stringify(error))
+    assert.match(error.detail, said)
+  }
 })

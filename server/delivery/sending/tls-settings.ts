@@ -1,0 +1,58 @@
+// What a connection over TLS is opened with, where an endpoint has settings of its own: a certificate to show, and the
+// authorities that are believed. Connections and sessions of different settings are never shared: each has a name.
+
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
+import { digestOf } from '../../core/delivery/endpoint-tls.ts'
+import { BoundedMap } from '../../core/plain/bounded-map.ts'
+
+export interface TlsSettings {
+  /** The same settings have the same, and others another. */
+  name: string
+  context: SecureContext
+}
+
+/** A context with its key and certificates takes some tens of kilobytes. */
+const CONTEXTS_MAX = 1_000
+
+const MIN_VERSION = 'TLSv1.2'
+
+export class TlsContexts {
+  readonly #publicAuthorities: readonly string[] | undefined
+  readonly #known = new BoundedMap<string, TlsSettings>(CONTEXTS_MAX)
+
+  /** `extraCa`: trusted beside the public ones, where an endpoint names none of its own. */
+  constructor(extraCa: string | undefined) {
+    // Left out, OpenSSL has them already, and shares them between contexts.
+    this.#publicAuthorities =
+      extraCa === undefined ? undefined : [...getCACertificates('default'), extraCa]
+  }
+
+  /** Of connections without settings of their own. */
+  usual(): SecureContext {
+    return this.#make(null, null)
+  }
+
+  settingsOf(shown: ShownCertificate | null, authorities: readonly string[] | null): TlsSettings {
+    const name = `${shown?.fingerprintSha256 ?? ''} ${authorities === null ? '' : digestOf(authorities)}`
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const made = { name, context: this.#make(shown, authorities) }
+    this.#known.set(name, made)
+    return made
+  }
+
+  #make(shown: ShownCertificate | null, authorities: readonly string[] | null): SecureContext {
+    const ca = authorities ?? this.#publicAuthorities
+    return createSecureContext({
+      minVersion: MIN_VERSION,
+      ...(ca === undefined ? {} : { ca: [...ca] }),
+      ...(shown === null
+        ? {}
+        : {
+            cert: shown.chainPem,
+            key: shown.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+          }),
+    })
+  }
+}

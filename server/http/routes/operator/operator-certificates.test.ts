@@ -1,0 +1,212 @@
+// /operator/v1/client-certificates: a key goes in, or is made inside, and never comes out.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import test, { type TestContext } from 'node:test'
+import { cloneDatabase } from '../../../../test/support/database.ts'
+import {
+  assertProblem,
+  OPERATOR_KEY,
+  onboard,
+  serveHttp,
+} from '../../../../test/support/injected-server.ts'
+import { issue, newKey } from '../../../../test/support/issue-certificate.ts'
+import { openPrivateKey } from '../../../operations/certificates/private-key.ts'
+
+const { pool } = await cloneDatabase()
+const PATH = '/operator/v1/client-certificates'
+const root = issue({ subject: 'CN=Root', isAuthority: true })
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+interface Item {
+  id: string
+  name: string
+  isDefault: boolean
+  usedBy: number
+  certificatePem: string | null
+  certificateRequestPem: string | null
+}
+
+/** All certificates of the tests before are gone. */
+async function serve(t: TestContext) {
+  await pool.query('delete from client_certificates')
+  const server = await serveHttp(t, pool)
+  const ask = (method: Method, url: string, body?: object) =>
+    server.app.inject({
+      method,
+      url,
+      headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+      ...(body === undefined ? {} : { payload: body }),
+    })
+  const make = async (body: object) => {
+    const answer = await ask('POST', PATH, { name: randomUUID(), ...body })
+    assert.equal(answer.statusCode, 201, answer.body)
+    return answer.json() as Item
+  }
+  const importOne = () => {
+    const own = issue({ subject: 'CN=paybell', by: root, purposes: ['client'] })
+    return make({ certificatePem: own.pem + root.pem, privateKeyPem: own.keyPem })
+  }
+  return { server, ask, make, importOne }
+}
+
+test('one that is imported is shown without its key, in the audit too', async (t) => {
+  const { ask } = await serve(t)
+  const own = issue({ subject: 'CN=paybell', by: root, purposes: ['client'] })
+  const body = { name: 'pix', certificatePem: own.pem + root.pem, privateKeyPem: own.keyPem }
+  const answer = await ask('POST', PATH, body)
+  assert.equal(answer.statusCode, 201, answer.body)
+  const made = answer.json()
+  assert.equal(answer.headers.location, `${PATH}/${made.id}`)
+  assert.equal(made.subject, 'CN=paybell')
+  assert.equal(made.isDefault, true, 'the first one')
+  assert.equal(made.usedBy, 0)
+  assert.match(made.fingerprintSha256, /^[\da-f]{64}$/)
+  assert.equal(made.certificateRequestPem, null)
+  assert.deepEqual((await ask('GET', `${PATH}/${made.id}`)).json(), made)
+  assert.deepEqual((await ask('GET', PATH)).json().content, [made])
+  const { rows } = await pool.query(
+    `select client_certificates::text as text from client_certificates
+     union all select audit::text from audit`,
+  )
+  const secret = own.privateKey.export({ type: 'pkcs8', format: 'der' })
+  for (const { text } of rows) {
+    assert.ok(!text.includes(secret.toString('hex')), 'it is sealed')
+    assert.ok(!text.includes('PRIVATE KEY'))
+  }
+})
+
+test('one that is asked for becomes whole by what an authority signs, and no other', async (t) => {
+  const { server, ask, make } = await serve(t)
+  const begun = await make({ subject: 'CN=paybell, C=BR' })
+  assert.match(begun.certificateRequestPem ?? '', /BEGIN CERTIFICATE REQUEST/)
+  assert.equal(begun.certificatePem, null)
+  assert.equal(begun.isDefault, false, 'it cannot be shown yet')
+  const stranger = issue({ subject: 'CN=paybell', by: root })
+  const complete = (certificatePem: string) =>
+    ask('PUT', `${PATH}/${begun.id}/certificate`, { certificatePem })
+  const refused = await complete(stranger.pem)
+  assertProblem(refused, 400, 'invalid-fields')
+  assert.match(refused.body, /another key/)
+  assertProblem(await ask('POST', `${PATH}/${begun.id}/default`, {}), 400, 'invalid-fields')
+  const { rows } = await pool.query('select private_key from client_certificates')
+  const key = openPrivateKey(server.deps.sealer, {
+    id: begun.id,
+    sealedPrivateKey: rows[0].private_key,
+  })
+  const signed = issue({ subject: 'CN=paybell, C=BR', by: root, key, purposes: ['client'] })
+  const whole = (await complete(signed.pem + root.pem)).json()
+  assert.equal(whole.isDefault, true, 'the first that can be shown')
+  assert.match(whole.certificatePem, /BEGIN CERTIFICATE/)
+  const renewed = issue({ subject: 'CN=paybell, C=BR', by: root, key, purposes: ['client'] })
+  assert.notEqual((await complete(renewed.pem)).json().fingerprintSha256, whole.fingerprintSha256)
+  assertProblem(
+    await ask('PUT', `${PATH}/${randomUUID()}/certificate`, { certificatePem: stranger.pem }),
+    404,
+    'not-found',
+  )
+})
+
+test('what cannot be used is refused at its member, and says why', async (t) => {
+  const { ask } = await serve(t)
+  const own = issue({ subject: 'CN=paybell', by: root })
+  const refusals: readonly [object, string, RegExp][] = [
+    [{}, '/certificatePem', /subject to ask for one/],
+    [{ subject: 'CN=a', certificatePem: own.pem }, '/subject', /to import a certificate, or/],
+    [{ subject: 'O=a' }, '/subject', /common name/],
+    [{ certificatePem: own.pem, privateKeyPem: root.keyPem }, '/privateKeyPem', /does not belong/],
+    [{ certificatePem: 'x', privateKeyPem: own.keyPem }, '/certificatePem', /BEGIN CERTIFICATE/],
+    [
+      { certificatePem: issue({ subject: 'CN=a', key: newKey(1_024) }).pem, privateKeyPem: 'x' },
+      '/certificatePem',
+      /1024 bits/,
+    ],
+  ]
+  for (const [body, pointer, said] of refusals) {
+    const answer = await ask('POST', PATH, { name: 'x', ...body })
+    assertProblem(answer, 400, 'invalid-fields')
+    const [error] = answer.json().errors
+    assert.equal(error.pointer, pointer)
+    assert.match(error.detail, said)
+  }
+  assert.equal((await ask('GET', PATH)).json().totalElements, 0)
+})
+
+test('a name belongs to one, and there is an end to their number', async (t) => {
+  const { ask, importOne } = await serve(t)
+  const made = await importOne()
+  assertProblem(
+    await ask('POST', PATH, { name: made.name, subject: 'CN=a' }),
+    409,
+    'certificate-name-taken',
+  )
+  await pool.query(
+    `insert into client_certificates select (jsonb_populate_record(c, jsonb_build_object(
+       'id', gen_random_uuid(), 'name', n, 'is_default', false))).*
+     from client_certificates c, generate_series(1, 49) as n`,
+  )
+  assertProblem(
+    await ask('POST', PATH, { name: 'one more', subject: 'CN=a' }),
+    409,
+    'too-many-certificates',
+  )
+})
+
+test('endpoints follow a new one all at once, with a count first', async (t) => {
+  const { server, ask, importOne } = await serve(t)
+  const [before, after] = [await importOne(), await importOne()]
+  assert.deepEqual([before.isDefault, after.isDefault], [true, false])
+  const { token, accountId } = await onboard(server)
+  const register = async (path: string) => {
+    const answer = await server.app.inject({
+      method: 'POST',
+      url: '/v1/webhooks/register',
+      headers: { authorization: `Bearer ${token}`, accountid: accountId },
+      payload: { callbackUrl: `https://receiver.example/${path}`, sharedKey: 'x'.repeat(32) },
+    })
+    assert.ok(answer.statusCode < 300, answer.body)
+  }
+  await register('one')
+  await register('two')
+  await pool.query(`update endpoints set client_certificate = $1 where url like '%one'`, [
+    before.id,
+  ])
+  await pool.query(`update endpoints set client_certificate = 'default' where url like '%two'`)
+  const usedBy = async (id: string) => (await ask('GET', `${PATH}/${id}`)).json().usedBy
+  assert.equal(await usedBy(before.id), 2, 'the one that names it and the one that means it')
+  assertProblem(await ask('DELETE', `${PATH}/${before.id}`), 409, 'certificate-in-use')
+
+  const asDefault = (body: object) => ask('POST', `${PATH}/${after.id}/default`, body)
+  assert.deepEqual((await asDefault({ dryRun: true })).json(), { endpoints: 1 })
+  assert.equal(await usedBy(after.id), 0)
+  assert.deepEqual((await asDefault({})).json(), { endpoints: 1 })
+  assert.equal(await usedBy(after.id), 1)
+
+  const replace = (body: object) => ask('POST', `${PATH}/${before.id}/replace`, body)
+  assertProblem(await replace({ by: before.id }), 400, 'invalid-fields')
+  assertProblem(await replace({ by: randomUUID() }), 400, 'invalid-fields')
+  assert.deepEqual((await replace({ by: after.id, dryRun: true })).json(), { endpoints: 1 })
+  assert.deepEqual((await replace({ by: after.id })).json(), { endpoints: 1 })
+  assert.equal(await usedBy(after.id), 2)
+  assert.equal((await ask('DELETE', `${PATH}/${before.id}`)).statusCode, 204)
+  assertProblem(await ask('GET', `${PATH}/${before.id}`), 404, 'not-found')
+})
+
+test('clients see the chains that their receivers meet, and nothing else', async (t) => {
+  const { server, make, importOne } = await serve(t)
+  const made = await importOne()
+  await make({ subject: 'CN=not yet' })
+  const { token } = await onboard(server)
+  const answer = await server.app.inject({
+    url: '/v1/client-certificates',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(answer.statusCode, 200, answer.body)
+  const { content } = answer.json()
+  assert.equal(content.length, 1)
+  assert.deepEqual(Object.keys(content[0]).sort(), [
+    ...['certificatePem', 'fingerprintSha256', 'id', 'isDefault', 'name', 'notAfter', 'subject'],
+  ])
+  assert.equal(content[0].certificatePem, made.certificatePem)
+})

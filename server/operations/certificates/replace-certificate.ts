@@ -1,0 +1,96 @@
+// Rotation without a gap: a new certificate stands beside the old one, and endpoints follow by their own choice, or all
+// at once, with a count first. One that an endpoint still names is not deleted.
+
+import { ServiceError } from '../../core/plain/errors.ts'
+import { inTransaction } from '../../store/connection/db.ts'
+import {
+  countCertificateUses,
+  deleteCertificate,
+  replaceCertificate,
+  type StoredCertificate,
+  saveDefault,
+} from '../../store/secrets/client-certificates.ts'
+import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
+import type { Deps } from '../shared/deps.ts'
+import { lockOne } from './make-certificate.ts'
+
+/** Endpoints that ask for "default" are shown this one from now on; how many. A dry run only counts them. */
+export function makeDefault(
+  deps: Deps,
+  id: string,
+  isDryRun: boolean,
+  audit: Audit = NO_AUDIT,
+): Promise<number> {
+  return inTransaction(deps.pool, async (db) => {
+    const { found } = await lockOne(db, id)
+    assertWhole(found, '')
+    const endpoints = (await countCertificateUses(db)).get('default') ?? 0
+    if (isDryRun) return endpoints
+    await saveDefault(db, id)
+    await audit(db, `client-certificate:${id}`, [
+      { field: 'default', before: String(found.isDefault), after: 'true' },
+    ])
+    return endpoints
+  })
+}
+
+/** Endpoints that name the one name the other from now on; how many. A dry run only counts them. */
+export function replaceByOther(
+  deps: Deps,
+  { id, by, isDryRun }: { id: string; by: string; isDryRun: boolean },
+  audit: Audit = NO_AUDIT,
+): Promise<number> {
+  return inTransaction(deps.pool, async (db) => {
+    const { found, others } = await lockOne(db, id)
+    const other = others.find((one) => one.id === by)
+    if (other === undefined) {
+      throw refused('/by', 'Give the id of another certificate of the service.')
+    }
+    assertWhole(other, '/by')
+    if (isDryRun) return (await countCertificateUses(db)).get(id) ?? 0
+    const now = new Date(deps.clock.nowMs())
+    const endpoints = await replaceCertificate(db, { from: found.id, to: other.id }, now)
+    await audit(db, `client-certificate:${id}`, [
+      { field: 'replacedBy', before: null, after: other.id },
+      { field: 'endpoints', before: null, after: String(endpoints) },
+    ])
+    return endpoints
+  })
+}
+
+export async function removeCertificate(
+  deps: Deps,
+  id: string,
+  audit: Audit = NO_AUDIT,
+): Promise<void> {
+  await inTransaction(deps.pool, async (db) => {
+    const { found } = await lockOne(db, id)
+    const uses = await countCertificateUses(db)
+    const endpoints = (uses.get(id) ?? 0) + (found.isDefault ? (uses.get('default') ?? 0) : 0)
+    if (endpoints > 0) {
+      throw new ServiceError(
+        'certificate-in-use',
+        `${endpoints} endpoints are shown this certificate. Replace it by another one first.`,
+      )
+    }
+    await deleteCertificate(db, id)
+    await audit(db, `client-certificate:${id}`, [
+      { field: 'name', before: found.name, after: null },
+    ])
+  })
+}
+
+function assertWhole({ chain }: StoredCertificate, pointer: string): void {
+  if (chain === null) {
+    throw refused(
+      pointer,
+      'This certificate is not signed yet: give what the authority signed first.',
+    )
+  }
+}
+
+function refused(pointer: string, detail: string): ServiceError {
+  return new ServiceError('invalid-fields', detail, {
+    errors: [{ pointer, code: 'unusable', detail }],
+  })
+}

@@ -1,0 +1,62 @@
+// The TLS settings of an endpoint before they are kept: the certificate has to be there to be shown, and authorities have
+// to be some. Refused with what is wrong; kept in one spelling, so that the same settings share connections.
+
+import { CHAIN_CHARACTERS_MAX, readAuthorities } from '../../core/certificates/certificate-chain.ts'
+import type { SettingsChange } from '../../core/delivery/endpoint-settings.ts'
+import {
+  AUTHORITIES_MAX,
+  DEFAULT_CERTIFICATE,
+  toEndpointTls,
+} from '../../core/delivery/endpoint-tls.ts'
+import { ServiceError } from '../../core/plain/errors.ts'
+import type { Db } from '../../store/connection/db.ts'
+import { readCertificates } from '../../store/secrets/client-certificates.ts'
+import type { Deps } from '../shared/deps.ts'
+
+export async function checkTls(
+  deps: Pick<Deps, 'clock'>,
+  db: Db,
+  change: SettingsChange,
+): Promise<SettingsChange> {
+  const { tls } = change
+  if (tls === undefined || tls === null) return change
+  if (tls.clientCertificate !== null) await assertShown(db, tls.clientCertificate)
+  const certificateAuthorities =
+    tls.certificateAuthorities && toAuthorities(tls.certificateAuthorities, deps.clock.nowMs())
+  return { ...change, tls: toEndpointTls({ ...tls, certificateAuthorities }) }
+}
+
+async function assertShown(db: Db, choice: string): Promise<void> {
+  const found = (await readCertificates(db)).some(
+    ({ id, chain, isDefault }) =>
+      chain !== null && (choice === DEFAULT_CERTIFICATE ? isDefault : id === choice),
+  )
+  if (found) return
+  throw refused(
+    '/tls/clientCertificate',
+    choice === DEFAULT_CERTIFICATE
+      ? 'The service has no certificate to show yet: ask its operator for one.'
+      : 'There is no such certificate: give an id of GET /v1/client-certificates, or "default".',
+  )
+}
+
+/** One certificate each. */
+function toAuthorities(given: readonly string[], nowMs: number): readonly string[] {
+  const pointer = '/tls/certificateAuthorities'
+  const text = given.join('\n')
+  if (text.length > CHAIN_CHARACTERS_MAX) {
+    throw refused(pointer, `Give at most ${CHAIN_CHARACTERS_MAX / 1_024} KiB of certificates.`)
+  }
+  const read = readAuthorities(text, nowMs)
+  if ('refused' in read) throw refused(pointer, read.refused)
+  if (read.length > AUTHORITIES_MAX) {
+    throw refused(pointer, `Give at most ${AUTHORITIES_MAX} certificates.`)
+  }
+  return read.map((one) => one.toString())
+}
+
+function refused(pointer: string, detail: string): ServiceError {
+  return new ServiceError('invalid-fields', 'One field of the body does not conform.', {
+    errors: [{ pointer, code: 'unusable', detail }],
+  })
+}
