@@ -662,6 +662,8 @@ create table processes (
   started_at timestamp with time zone not null,
   seen_at timestamp with time zone not null,
   beat bigint not null default 0,
+  sign_turn bigint not null default 0,
+  sign text,
   constraint processes_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 

@@ -29,7 +29,7 @@ async function assertGone({ pool }: TestDatabase): Promise<void> {
   await until('no connection is left', async () => {
     const { rowCount } = await pool.query(
       `select from pg_stat_activity where datname = current_database()
-         and application_name in ('paybell', 'paybell wake-ups')`,
+         and application_name in ('paybell', 'paybell wake-ups', 'paybell sign')`,
     )
     return rowCount === 0
   })

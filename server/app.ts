@@ -45,6 +45,7 @@ import { takeNatsLease } from './store/connection/consumer-lease.ts'
 import { DatabaseClock } from './store/connection/database-clock.ts'
 import { createPool } from './store/connection/db.ts'
 import { addressOf } from './store/connection/session.ts'
+import { openSignSession } from './store/connection/sign-session.ts'
 import { readDatabaseTimeMs } from './store/owed/leases.ts'
 import { WakeUps } from './store/owed/wake-ups.ts'
 import { Sealer } from './store/secrets/sealing.ts'
@@ -182,6 +183,8 @@ export function createApp(options: AppOptions): PaybellApp {
       random: Math.random,
       setTimer,
       store: telemetry.watch(postgresDeliveryStore(pool, sealer, thisProcess, leases)),
+      openSign: (onEnd) =>
+        openSignSession({ url: databaseUrl, openMsMax: leases.sign.provenMs }, onEnd),
       send: telemetry.traced(send),
       signers: () => webhookKeys.signers(),
       wakeUps,

@@ -61,6 +61,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       others: new Map(),
       processes: new Map(),
       free: SHARD_COUNT - held.length,
+      signed: [],
     }),
     async takeLeases(wanted) {
       if (world.isTaken) return []

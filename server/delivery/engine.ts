@@ -1,6 +1,7 @@
 // The engine: holds the parts together and keeps them going. Work comes from three sources (handed off
 // after a commit, read because it is due, taken up again because it was parked), goes through the lanes
 // to the sender, and only for shards whose lease has room for a whole attempt.
+// Long because it puts all parts together: what each tells another passes here.
 
 import type { RetryPolicy } from '../core/delivery/backoff.ts'
 import type { LeasePolicy } from '../core/delivery/lease.ts'
@@ -18,7 +19,8 @@ import { Payloads } from './caches/payloads.ts'
 import type { Lane, Strand } from './lanes/lane.ts'
 import { type LanePolicies, Lanes, type LanesOptions } from './lanes/lanes.ts'
 import { Renewals } from './leases/renewals.ts'
-import { Shards } from './leases/shards.ts'
+import { SessionSign } from './leases/session-sign.ts'
+import { type ShardEvents, Shards } from './leases/shards.ts'
 import { Maintenance } from './maintenance.ts'
 import type { ChangeWatchLimits } from './owing/change-watch.ts'
 import { ChangedEndpoints } from './owing/changed-endpoints.ts'
@@ -57,6 +59,7 @@ export class Engine {
   readonly #lanes: Lanes
   readonly #shards: Shards
   readonly #renewals: Renewals
+  readonly #sign: SessionSign
   readonly #recorder: Recorder
   readonly #reader: DueReader
   readonly #payloads: Payloads
@@ -98,13 +101,19 @@ export class Engine {
       onRefillNeeded: (lane, room) => this.#parking.refill(lane, room),
       onEnded: ({ eventId }) => this.#payloads.forget(eventId),
     })
-    this.#shards = new Shards(environment, options.leases, {
+    this.#sign = new SessionSign(environment, options.leases.sign, {
+      onChanged: () => this.#renewals.soon(),
+      onEnded: () => this.#renewals.reschedule(),
+      onProven: () => this.#pump(),
+    })
+    const shardEvents: ShardEvents = {
       onGained: (shards) => this.#gain(shards),
       onLost: (shards) => this.#lose(shards),
       onDatabaseTime: (...reading) =>
         this.#lateRows.watch(() => options.onDatabaseTime(...reading)),
       isIdle: (shard) => this.#lanes.unsettledOf(shard) === 0,
-    })
+    }
+    this.#shards = new Shards(environment, options.leases, shardEvents, this.#sign)
     this.#renewals = new Renewals(environment, options.leases, {
       renew: () => this.#renew(),
       nextSilentAtMs: () => this.#shards.nextSilentAtMs,
@@ -166,11 +175,17 @@ export class Engine {
     return this.#shards.awaited
   }
 
+  /** Whether this process would be known to be gone by its session. */
+  get hasSign(): boolean {
+    return this.#sign.isHeld
+  }
+
   /** Takes its first shards and begins. While the database is away it goes on asking. */
   async start(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
     this.#changed.start()
+    await this.#sign.start()
     await this.#renewals.start()
     for (const task of this.#tasks) task.start()
     void this.#poll()
@@ -184,17 +199,20 @@ export class Engine {
     this.#callOffWake?.()
     this.#renewals.stop()
     this.#parking.stop()
-    if (this.#unsettled > 0) {
+    if (this.#unsettled > 0 || this.#shards.longestAftermathMs > 0) {
       const drained = new Promise<void>((resolve) => {
+        if (this.#unsettled === 0) resolve()
         this.#onDrained = resolve
       })
       // First, because it is news only until the next owner has made an attempt.
       await this.#writeHealth()
       await this.#handOver()
       await drained
+      await this.#sender.landAll(this.#shards.longestAftermathMs)
     }
     await this.#writeHealth()
     await this.#handOver()
+    this.#sign.stop()
   }
 
   #writeHealth(): Promise<void> {
@@ -288,11 +306,13 @@ export class Engine {
     try {
       this.#shards.expire()
       await this.#shards.renew()
+      this.#sign.renewed()
       // Not awaited: a backlog takes long to read, and the leases would run out. The process that takes
       // them over would read it all again, and lose them too.
       void this.#read()
     } catch (error) {
       this.#environment.log.warn({ error: String(error) }, 'leases.not-renewed')
+      if (this.#sign.isUrgent()) this.#renewals.soon()
     }
   }
 

@@ -13,6 +13,7 @@ export interface GaugeSources {
     readonly inMemory: number
     readonly shards: readonly number[]
     readonly awaitedShards: number
+    readonly hasSign: boolean
   }
   pool: {
     readonly totalCount: number
@@ -78,6 +79,12 @@ function addProcessGauges(
     'Shards whose process shows no life: this process waits for their leases to run out.',
     [],
     (one) => one.set(engine.awaitedShards),
+  )
+  gauge(
+    'paybell_session_sign',
+    'Whether the others would know this process to be dead by the end of its session: 1 or 0.',
+    [],
+    (one) => one.set(engine.hasSign ? 1 : 0),
   )
   gauge(
     'paybell_worker_last_heartbeat_timestamp_seconds',

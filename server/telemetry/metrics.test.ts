@@ -43,7 +43,7 @@ const GAUGES = {
 function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   const metrics = new Metrics('1.2.3')
   metrics.addGauges({
-    engine: { inFlight: 1, inMemory: 2, shards: [1, 2, 3], awaitedShards: 61 },
+    engine: { inFlight: 1, inMemory: 2, shards: [1, 2, 3], awaitedShards: 61, hasSign: true },
     pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
     source: null,
     nowMs: () => 61_000,

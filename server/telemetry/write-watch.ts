@@ -84,9 +84,9 @@ export class WriteWatch {
 export function watchingRenewals(store: DeliveryStore, writes: WriteWatch): DeliveryStore {
   return {
     ...store,
-    async renewLeases(gone) {
+    async renewLeases(gone, sign) {
       try {
-        const renewal = await store.renewLeases(gone)
+        const renewal = await store.renewLeases(gone, sign)
         writes.succeeded('leases')
         return renewal
       } catch (error) {

@@ -12,6 +12,8 @@ const LEASES: LeasePolicy = {
   attemptMsMax: 500,
   recordingMsMax: 100,
   processGoneAfterMs: 1_000,
+  // As much of the lease as in operation, and more than a busy machine takes for a beat.
+  sign: { beatEveryMs: 50, provenMs: 200, endedMs: 260 },
 }
 
 /** What the nemesis may do to the database and the way to it, with how often it comes up. */
@@ -22,12 +24,20 @@ export const TROUBLES = [
   'black hole',
   'replies swallowed',
   'backends terminated',
+  'signs ended',
   'tables locked',
 ] as const
 export type Trouble = (typeof TROUBLES)[number]
 
 /** What it may do to one service process. */
-export const BLOWS = ['killed', 'stopped', 'frozen', 'held busy', 'killed after sending'] as const
+export const BLOWS = [
+  'killed',
+  'stopped',
+  'frozen',
+  'frozen and cut',
+  'held busy',
+  'killed after sending',
+] as const
 export type Blow = (typeof BLOWS)[number]
 
 export interface Suite {
@@ -92,7 +102,14 @@ export const FULL: Suite = {
   patienceMs: 10_000,
   drainMsMax: 120_000,
   writesPerSecond: 12,
-  blows: { killed: 6, stopped: 2, frozen: 2, 'held busy': 1, 'killed after sending': 1 },
+  blows: {
+    killed: 6,
+    stopped: 2,
+    frozen: 2,
+    'frozen and cut': 3,
+    'held busy': 1,
+    'killed after sending': 1,
+  },
   blowEveryMs: [500, 3_000],
   troubles: {
     'postmaster killed': 2,
@@ -101,6 +118,7 @@ export const FULL: Suite = {
     'black hole': 1,
     'replies swallowed': 3,
     'backends terminated': 2,
+    'signs ended': 3,
     'tables locked': 1,
   },
   troubleEveryMs: [2_000, 8_000],

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
+import { UNSIGNED } from '../../server/core/delivery/session-signs.ts'
 import {
   PAYMENT_BUSY,
   type PaymentChange,
@@ -280,7 +281,7 @@ test('a renewal tells the database’s time, whatever time the process has', asy
   }
   const before = await read()
   t.mock.method(Date, 'now', () => before + 3_600_000)
-  const { nowMs } = await both.store(0).renewLeases(new Map())
+  const { nowMs } = await both.store(0).renewLeases(new Map(), UNSIGNED)
   t.mock.restoreAll()
   assert.ok(before <= nowMs && nowMs <= (await read()))
 })

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import type { RenewedLease } from '../../server/core/delivery/lease.ts'
+import type { Sign, SignedProcess } from '../../server/core/delivery/session-signs.ts'
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { Dice } from '../simulator/dice.ts'
 import { type BothStores, POLICY } from './both-stores.ts'
@@ -13,6 +14,7 @@ const NOTHING_SEEN: Renewal = {
   others: new Map(),
   processes: new Map(),
   free: 0,
+  signed: [],
 }
 
 interface Seen {
@@ -26,6 +28,7 @@ export class LeaseOperations {
   /** The last renewal of each process, from both. */
   readonly #seen = [NOTHING_SEEN, NOTHING_SEEN].map((seen) => ({ found: seen, twin: seen }))
   #picked: readonly unknown[] = []
+  #turn = 5
 
   constructor(both: BothStores, dice: Dice) {
     this.#both = both
@@ -35,17 +38,21 @@ export class LeaseOperations {
   async renew(): Promise<void> {
     const process = this.#process()
     const seen = this.#seen[process] as Seen
-    const found = await this.#both.store(process).renewLeases(this.#some(seen.found.processes))
+    const sign = this.#sign()
+    const gone = this.#some(seen.found.processes)
+    const found = await this.#both.store(process).renewLeases(gone, sign)
     const renewal = this.#both.twin.leases.renewLeases(
       this.#both.processes[process],
       POLICY.leaseMs,
       this.#like(seen.twin.processes),
+      sign,
       found.nowMs,
     )
     assert.deepEqual(byShard(renewal.held), byShard(found.held))
     assert.equal(renewal.free, found.free)
     sameKeys(renewal.others, found.others)
     sameKeys(renewal.processes, found.processes)
+    assert.deepEqual(sorted(renewal.signed), sorted(found.signed))
     // What has changed since the last look has changed for both.
     for (const kind of ['others', 'processes'] as const) {
       const changed = (one: Renewal, before: Renewal) =>
@@ -53,6 +60,12 @@ export class LeaseOperations {
       assert.equal(changed(renewal, seen.twin), changed(found, seen.found))
     }
     this.#seen[process] = { found, twin: renewal }
+  }
+
+  /** None, or one of a few; now and then of a turn that is over. */
+  #sign(): Sign {
+    const name = this.#dice.pick([null, 'one', 'other'])
+    return { turn: ++this.#turn - this.#dice.pick([0, 0, 1, 5]), name }
   }
 
   /** Some of what was seen before, and then the same of what the twin showed. */
@@ -113,6 +126,12 @@ export class LeaseOperations {
 
 function sameKeys<Key>(one: ReadonlyMap<Key, string>, other: ReadonlyMap<Key, string>): void {
   assert.deepEqual([...one.keys()].toSorted(), [...other.keys()].toSorted())
+}
+
+function sorted(signed: readonly SignedProcess[]): SignedProcess[] {
+  return signed
+    .map((one) => ({ ...one, shards: one.shards.toSorted((a, b) => a - b) }))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 export function byShard<T extends { shard: number }>(rows: readonly T[]): T[] {

@@ -48,6 +48,7 @@ export const WITHOUT_PLANS = new Map([
   ['migrate.ts', 'runs migrations'],
   ['migration-hashes.ts', 'runs with migrations'],
   ['partitions.ts', 'makes partitions'],
+  ['sign-session.ts', 'takes an advisory lock, and asks about others'],
   ['pooler.ts', 'asks which connection it is'],
   ['session.ts', 'sets a connection up'],
   ['wake-ups.ts', 'notifies'],

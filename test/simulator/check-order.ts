@@ -13,6 +13,8 @@ export function boundedDuplicates(seen: RunIndex): Violation[] {
       const next = requests[index + 1]
       if (request.status !== 200 || !request.wasAnswerHeard || next === undefined) continue
       if (seen.isSick(request.node, request.sentAtMs, next.sentAtMs)) continue
+      // Sent before, by a process that has lost the shard since, and on its way for long.
+      if (seen.isSick(next.node, next.sentAtMs, request.sentAtMs)) continue
       if (isBlind(seen.run, next)) continue
       wrong.push(seen.of('I5', 'sent again after a 200 that was heard', delivery, next))
     }
@@ -88,12 +90,31 @@ function oneInFlight(seen: RunIndex, strand: readonly ReceivedRequest[]): Violat
   const wrong: Violation[] = []
   let last: ReceivedRequest | null = null
   for (const request of strand) {
-    if (last !== null && request.startedAtMs < endOf(seen, last)) {
+    if (
+      last !== null &&
+      request.startedAtMs < endOf(seen, last) &&
+      !isRepeated(seen, last, request)
+    ) {
       wrong.push(ofRequest('I6', `two in flight: ${name(last)} and ${name(request)}`, request))
     }
     if (last === null || endOf(seen, request) > endOf(seen, last)) last = request
   }
   return wrong
+}
+
+/**
+ * The process that had it under way was taken for dead: it was, or did not know. The same update may then be sent
+ * again, and another if this one was cancelled by hand before.
+ */
+function isRepeated(seen: RunIndex, last: ReceivedRequest, next: ReceivedRequest): boolean {
+  const finals = seen.finals.get(seen.deliveryOf(last)?.id ?? '') ?? []
+  const isCancelled = finals.some(
+    ({ state, atMs }) => state === 'CANCELLED' && atMs <= next.sentAtMs,
+  )
+  if (last.webhookId !== next.webhookId && !isCancelled) return false
+  const sentAtMs = [last.sentAtMs, next.sentAtMs]
+  const fromMs = Math.min(...sentAtMs) - seen.run.limits.leaseMs
+  return [last.node, next.node].some((node) => seen.isSick(node, fromMs, Math.max(...sentAtMs)))
 }
 
 function eldersFirst(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {

@@ -1,5 +1,6 @@
 // I2, I10, I12 and I13: every shard has one owner, due work is tried, and owners heed what was asked for.
 
+import { isBlind } from './clock-checks.ts'
 import type { RunRecord, Violation } from './records.ts'
 import { inactiveSpans, ofRequest, type RunIndex, violation } from './run-index.ts'
 
@@ -17,8 +18,10 @@ export function liveness(seen: RunIndex): Violation[] {
   for (const id of seen.run.dueAtFaultsEnd) {
     const delivery = seen.deliveries.get(id)
     if (delivery === undefined) continue
+    // Whatever fails opens the circuit, a status that was heard too.
     const hasFailed = seen.run.requests.some(
-      (request) => request.endpointId === delivery.endpointId && !request.wasAnswerHeard,
+      ({ endpointId, status, wasAnswerHeard }) =>
+        endpointId === delivery.endpointId && (status !== 200 || !wasAnswerHeard),
     )
     const untilMs = lastFaultEnd(seen.run) + rescueMsMax + (hasFailed ? breakerMsMax : 0)
     const isTried =
@@ -80,6 +83,20 @@ export function oneOwner(seen: RunIndex): Violation[] {
     epochs.set(shard, epoch)
   }
   return wrong
+}
+
+/** I12: none begins to send for a shard that another has taken. What is on its way by then is looked at by I6. */
+export function oneSender(seen: RunIndex): Violation[] {
+  const shards = new Map(seen.run.endpoints.map(({ id, shard }) => [id, shard]))
+  return seen.run.requests.flatMap((request) => {
+    const shard = shards.get(request.endpointId)
+    if (shard === undefined || isBlind(seen.run, request)) return []
+    const taking = seen.run.leases.findLast(
+      (lease) => lease.shard === shard && lease.atMs <= request.sentAtMs,
+    )
+    if (taking === undefined || nodeOf(taking.owner) === request.node) return []
+    return [ofRequest('I12', `sent by ${request.node} after ${taking.owner} took it`, request)]
+  })
 }
 
 /** I13: what one process has acknowledged, every other one heeds. */

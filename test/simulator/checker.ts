@@ -5,7 +5,7 @@ import { answeredCalls, durableAnswer } from './check-accepting.ts'
 import { stableBytes } from './check-bytes.ts'
 import { atLeastOnce } from './check-ends.ts'
 import { boundedDuplicates, order, replaysInSequence } from './check-order.ts'
-import { controlReachesTheOwner, handOver, liveness, oneOwner } from './check-owners.ts'
+import { controlReachesTheOwner, handOver, liveness, oneOwner, oneSender } from './check-owners.ts'
 import { heededSuccess, truthfulRecord, wholeHealth } from './check-records.ts'
 import { retriesAreHeeded } from './check-retries.ts'
 import { schedule, sevenDays } from './check-schedule.ts'
@@ -32,6 +32,7 @@ export function check(run: RunRecord): Violation[] {
     ...liveness(seen),
     ...handOver(seen),
     ...oneOwner(seen),
+    ...oneSender(seen),
     ...controlReachesTheOwner(seen),
     ...retriesAreHeeded(seen),
   ]

@@ -30,10 +30,23 @@ export function sameAttemptAgain(run: RunRecord): Violation[] {
     last.set(key, request)
     if (before === undefined || sentAtMs - before.sentAtMs > run.limits.attemptMsMax) continue
     if (hasRestarted(run, node, before.sentAtMs, sentAtMs)) continue
+    if (hasChangedHands(run, request, before.sentAtMs)) continue
     const detail = `attempt ${attempt} is sent again by ${node} after ${sentAtMs - before.sentAtMs} ms`
     wrong.push({ invariant: 'I5', detail, endpointId, paymentId, atMs: sentAtMs })
   }
   return wrong
+}
+
+/** Another process had taken the shard: its own lease was not over, because its session was. */
+function hasChangedHands(run: RunRecord, request: ReceivedRequest, sinceMs: number): boolean {
+  const shard = run.endpoints.find(({ id }) => id === request.endpointId)?.shard
+  return run.leases.some(
+    (lease) =>
+      lease.shard === shard &&
+      lease.atMs > sinceMs &&
+      lease.atMs <= request.sentAtMs &&
+      !lease.owner.startsWith(`${request.node}#`),
+  )
 }
 
 function hasRestarted(run: RunRecord, node: string, fromMs: number, untilMs: number): boolean {

@@ -26,6 +26,8 @@ export const SOMETIMES = [
   'endpoint deleted while in flight',
   'database clock jumps by minutes',
   'process frozen as it sends, beyond its lease',
+  'process frozen, and its session cut',
+  'shard taken over early',
   'machine asleep beyond its lease',
   'machine paused beyond its lease',
   'gathered changes',

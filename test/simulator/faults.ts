@@ -9,6 +9,7 @@ import type { Scheduler } from './scheduler.ts'
 
 const ASLEEP = 'machine asleep beyond its lease'
 const FROZEN_AT_SEND = 'process frozen as it sends, beyond its lease'
+const FROZEN_AND_CUT = 'process frozen, and its session cut'
 const PAUSED = 'machine paused beyond its lease'
 const JUMPED = 'database clock jumps by minutes'
 
@@ -51,11 +52,16 @@ export class Faults {
         break
       case 'stall':
         if (fault.isAtSend) node.stallAtSend(() => this.#stallAtSend(node, fault))
-        else this.#stall(node, fault.lengthMs)
+        else this.#stall(node, fault)
         break
       case 'partition':
         this.#fault('partition', node.name, fault.lengthMs)
         node.partition(fault.lengthMs)
+        if (fault.isCut) node.cut()
+        break
+      case 'cut':
+        this.#fault('cut', node.name, fault.lengthMs)
+        node.cut(fault.lengthMs)
         break
       case 'starve':
         this.#fault('starve', node.name, fault.lengthMs)
@@ -89,12 +95,14 @@ export class Faults {
 
   #stallAtSend(node: SimulatedNode, fault: FaultPlan): void {
     if (this.#isBeyondLease(fault)) this.#world.counters.count(FROZEN_AT_SEND)
-    this.#stall(node, fault.lengthMs)
+    this.#stall(node, fault)
   }
 
-  #stall(node: SimulatedNode, lengthMs: number): void {
+  #stall(node: SimulatedNode, { lengthMs, isCut }: FaultPlan): void {
     this.#fault('stall', node.name, lengthMs)
     node.stall(lengthMs)
+    if (isCut && node.cut() && this.#world.nodes.length > 1)
+      this.#world.counters.count(FROZEN_AND_CUT)
   }
 
   #isBeyondLease({ lengthMs }: FaultPlan): boolean {

@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts'
 export function jumpedPlan(subject: Subject): Plan {
   const plan = calmPlan(subject, 1)
   const [endpoint] = plan.endpoints as [Plan['endpoints'][number]]
-  const jump = { kind: 'database-clock' as const, node: 0, isAtSend: false }
+  const jump = { kind: 'database-clock' as const, node: 0, isAtSend: false, isCut: false }
   return {
     ...plan,
     endpoints: [

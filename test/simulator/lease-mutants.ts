@@ -2,6 +2,8 @@
 
 import { type Mutant, patch, type TestedMutant } from './mutant.ts'
 
+const BEGIN_BY = 'Math.min(attemptBeginsByMs(lease, this.#policy), this.#signs.own.provenUntilMs)'
+
 export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   {
     name: 'lease shorter than the attempt',
@@ -35,25 +37,15 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/leases/shards.ts',
-        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
-        'return hasRoom !== null',
+        'return hasRoom(lease, this.#policy, cautiousMs) && cautiousMs < this.#signs.own.provenUntilMs',
+        'return hasRoom(lease, this.#policy, cautiousMs) || true',
       ),
-      patch(
-        'delivery/leases/shards.ts',
-        'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
-        'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
-      ),
+      patch('delivery/leases/shards.ts', BEGIN_BY, 'Number.POSITIVE_INFINITY'),
     ],
   },
   {
     name: 'the lease is not compared again when the send begins',
-    patches: [
-      patch(
-        'delivery/leases/shards.ts',
-        'Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)',
-        'Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY',
-      ),
-    ],
+    patches: [patch('delivery/leases/shards.ts', BEGIN_BY, 'Number.POSITIVE_INFINITY')],
   },
   {
     name: 'lease taken before it was silent long enough',
@@ -70,8 +62,8 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/leases/shards.ts',
-        'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    if',
-        'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    if',
+        'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    const takeable',
+        'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    const takeable',
       ),
     ],
   },
@@ -85,10 +77,107 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
       ),
       patch(
         'delivery/leases/shards.ts',
-        'return hasRoom(lease, this.#policy, this.#environment.cautiousMs())',
-        'return hasRoom(lease, this.#policy, this.#clock.monotonicMs())',
+        'const cautiousMs = this.#environment.cautiousMs()\n',
+        'const cautiousMs = this.#clock.monotonicMs()\n',
       ),
     ],
+  },
+  {
+    name: 'leases of an ended session taken at once',
+    patches: [
+      patch(
+        'core/delivery/session-signs.ts',
+        'nowMs - endedAtMs >= this.#policy.endedMs',
+        'nowMs >= endedAtMs',
+      ),
+    ],
+  },
+  {
+    name: 'sent without a proof of the session',
+    patches: [
+      patch(
+        'core/delivery/session-signs.ts',
+        'get provenUntilMs(): number {\n    return this.#provenUntilMs',
+        'get provenUntilMs(): number {\n    if (this.#provenUntilMs !== null) return Number.POSITIVE_INFINITY\n    return this.#provenUntilMs',
+      ),
+    ],
+  },
+  {
+    name: 'a session proven from the answer on',
+    patches: [
+      patch(
+        'delivery/leases/session-sign.ts',
+        'this.own.prove(sentAtMs)',
+        'this.own.prove(cautiousMs())',
+      ),
+      patch(
+        'delivery/leases/session-sign.ts',
+        'if (cautiousMs() - sentAtMs >= this.#policy.provenMs) return',
+        'if (sentAtMs === null) return',
+      ),
+    ],
+    test: 'server/delivery/leases/session-sign.test.ts',
+  },
+  {
+    name: 'a sign counts when its renewal is answered',
+    patches: [
+      patch(
+        'core/delivery/session-signs.ts',
+        'this.#inForce = [...new Set([...this.#inForce, this.#current])]',
+        'this.#inForce = this.#inForce.slice()',
+      ),
+      patch(
+        'core/delivery/session-signs.ts',
+        'this.#inForce = this.#inForce.filter((sign) => sign.turn >= turn)',
+        'this.#inForce = [this.#current].filter((sign) => sign.turn >= turn)',
+      ),
+    ],
+  },
+  {
+    name: 'the proof of a new session for old leases',
+    patches: [
+      patch(
+        'core/delivery/session-signs.ts',
+        'if (named.some((sign) => sign !== this.#current)) return Number.NEGATIVE_INFINITY',
+        'if (named.every((sign) => sign.name === null)) return Number.NEGATIVE_INFINITY',
+      ),
+    ],
+  },
+  {
+    name: 'the next update sent in an aftermath',
+    patches: [patch('delivery/attempts/sender.ts', 'if (restMs === 0) {', 'if (restMs >= 0) {')],
+  },
+  {
+    name: 'an older update passed in an aftermath',
+    patches: [
+      patch(
+        'delivery/attempts/sender.ts',
+        'if (this.#mayMeetAnother(flight)) return',
+        'if (this.#mayMeetAnother(flight) && flight === null) return',
+      ),
+    ],
+  },
+  {
+    name: 'a shard given away in its aftermath',
+    patches: [
+      patch(
+        'delivery/leases/shards.ts',
+        '.filter(({ shard }) => this.aftermathMs(shard) === 0)',
+        '.filter(({ shard }) => this.aftermathMs(shard) >= 0)',
+      ),
+    ],
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
+    name: 'no aftermath where the answer got lost',
+    patches: [
+      patch(
+        'delivery/leases/shards.ts',
+        'this.#settledAtMs.set(shard, endedAtMs + aftermathMs(this.#policy))',
+        'if (this.#leases.has(shard)) this.#settledAtMs.set(shard, endedAtMs + aftermathMs(this.#policy))',
+      ),
+    ],
+    test: 'server/delivery/leases/shards.test.ts',
   },
   {
     name: 'refused record is resent',

@@ -10,6 +10,7 @@ import type { StoreWeather } from './node-store.ts'
 import type { Receiver } from './receivers.ts'
 import type { FaultAct } from './records.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { SignSessions } from './sign-sessions.ts'
 import type { Subject } from './subject.ts'
 import type { Twin } from './twin.ts'
 
@@ -18,6 +19,7 @@ export interface NodeWorld {
   subject: Subject
   scheduler: Scheduler
   twin: Twin
+  signs: SignSessions
   counters: Counters
   options: Omit<EngineOptions, 'onDatabaseTime'>
   accepting: AcceptingLimits

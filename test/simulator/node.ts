@@ -22,11 +22,16 @@ export class SimulatedNode {
   readonly #world: NodeWorld
   #incarnation = 0
   #dice: Dice
+  /** For its session alone, so that a seed keeps the rest of its world. */
+  readonly #signDice: Dice
   #stalledUntilMs = 0
   /** What stalls it when it next sends. */
   #stallsAtSend: (() => void) | null = null
   #partitionedUntilMs = 0
   #starvedUntilMs = 0
+  /** Until then it gets no session that would be a sign. */
+  #unsignedUntilMs = 0
+  #processId = ''
   readonly #clocks: NodeClocks
   /** Pauses since which it has not renewed: it may count on leases that it cannot know to be lost. */
   #blindness: FaultAct[] = []
@@ -46,6 +51,7 @@ export class SimulatedNode {
     this.name = `n${number}`
     this.#clocks = new NodeClocks(world.scheduler, wallOffsetMs)
     this.#dice = new Dice(world.seed, 1_000 + number)
+    this.#signDice = new Dice(world.seed, 3_000 + number)
   }
 
   get isUp(): boolean {
@@ -94,6 +100,7 @@ export class SimulatedNode {
     const link = this.#linkThrough(door)
     this.#link = link
     const processId = `${this.name}#${incarnation}`
+    this.#processId = processId
     const { name } = this
     const cautiousMs = () => cautious.nowMs()
     const isFrozen = () => this.#world.scheduler.nowMs < this.#awakeAtMs
@@ -105,6 +112,7 @@ export class SimulatedNode {
         random: () => this.#dice.next(),
         setTimer: (ms, run) => this.#setTimer(door, ms, run),
         store: nodeStore(link, twin, processId, options.leases),
+        openSign: (onEnd) => this.#world.signs.open(this.#signLink(link), processId, onEnd),
         send: (request) => {
           this.#stallsAtSend?.()
           this.#stallsAtSend = null
@@ -168,6 +176,7 @@ export class SimulatedNode {
 
   crash(): void {
     this.#incarnation++
+    this.#endSign()
     this.#engine = null
     this.#gatherer = null
     this.#payments?.abandon()
@@ -221,6 +230,12 @@ export class SimulatedNode {
     this.#partitionedUntilMs = this.#world.scheduler.nowMs + ms
   }
 
+  /** The database ends its session; it may not be told. True when it had one. */
+  cut(ms = 0): boolean {
+    this.#unsignedUntilMs = this.#world.scheduler.nowMs + ms
+    return this.#world.signs.end(this.#processId, this.#signDice.chance(0.6)) > 0
+  }
+
   starve(ms: number): void {
     this.#starvedUntilMs = this.#world.scheduler.nowMs + ms
   }
@@ -230,6 +245,22 @@ export class SimulatedNode {
     this.#stallsAtSend = null
     this.#starvedUntilMs = 0
     this.#partitionedUntilMs = 0
+    this.#unsignedUntilMs = 0
+  }
+
+  /** The system closes the sockets of a process that dies; those of a machine that vanishes stay for long. */
+  #endSign(): void {
+    const { scheduler, signs, options } = this.#world
+    const processId = this.#processId
+    const isVanished = this.#signDice.chance(0.2)
+    const afterMs = isVanished ? options.leases.leaseMs : this.#signDice.skewed(0.2, 200)
+    scheduler.after(afterMs, `${this.name} sign ended`, () => signs.end(processId, false))
+  }
+
+  #signLink(link: PaymentLink): PaymentLink {
+    const isPartitioned = () =>
+      link.isPartitioned() || this.#world.scheduler.nowMs < this.#unsignedUntilMs
+    return { ...link, isPartitioned, dice: this.#signDice }
   }
 
   /** A payment change from a caller of the API. */

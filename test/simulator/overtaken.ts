@@ -51,7 +51,7 @@ export function misledPlan(subject: Subject, mood: Mood, strandMax: number): Pla
   const patienceMs = HOUR
   const aheadMs = HOUR + MINUTE
   const { policies } = plan.options
-  const jump = { kind: 'database-clock' as const, node: 0, isAtSend: false }
+  const jump = { kind: 'database-clock' as const, node: 0, isAtSend: false, isCut: false }
   return {
     ...plan,
     endpoints: [

@@ -87,7 +87,7 @@ export class Owners {
     const { shard, events, deliver } = plan
     const endpoint = { clientKey: CLIENT_KEY, id, accountId, shard, url, key, events, deliver }
     this.#numbers.set(id, number)
-    this.endpoints.push({ id, accountId, events, acts: [], deliver })
+    this.endpoints.push({ id, accountId, events, acts: [], shard, deliver })
     this.#world.addReceiver(url, id, number)
     if (plan.registeredAfterMs === 0) {
       registerEndpoint(twin, endpoint, scheduler.nowMs)

@@ -18,7 +18,7 @@ export function drawOptions(
   isWeek: boolean,
 ): Omit<EngineOptions, 'onDatabaseTime'> {
   const slower = isWeek ? WEEK_SLOWER : 1
-  const { attemptMsMax, recordingMsMax, ...durations } = subject.LEASE_POLICY
+  const { attemptMsMax, recordingMsMax, sign, ...durations } = subject.LEASE_POLICY
   const reader = subject.DUE_READER_LIMITS
   const changes = subject.CHANGE_WATCH_LIMITS
   // Not in the worlds of a week, where polls are far apart: two strands that share one slot alternate
@@ -57,6 +57,11 @@ export function drawOptions(
       leaseMs: durations.leaseMs * slower,
       renewEveryMs: durations.renewEveryMs * slower,
       processGoneAfterMs: durations.processGoneAfterMs * slower,
+      sign: {
+        beatEveryMs: sign.beatEveryMs * slower,
+        provenMs: sign.provenMs * slower,
+        endedMs: sign.endedMs * slower,
+      },
     },
     lanes,
     payloads: { cacheBytesMax: isCramped ? 500 : 1e6, fileBytesMax: 1e6 },

@@ -42,11 +42,13 @@ export interface ActPlan {
 
 export interface FaultPlan {
   afterMs: number
-  kind: (typeof FAULTS)[number]
+  kind: (typeof FAULTS)[number] | 'cut'
   node: number
   lengthMs: number
   /** A stall that begins when the process is about to send: it has looked at its lease, and no byte is out. */
   isAtSend: boolean
+  /** Besides, the database ends its session. */
+  isCut: boolean
 }
 
 export interface Plan extends AcceptingPlan {
@@ -101,7 +103,7 @@ function starve(plan: Plan, dice: Dice): Plan {
   const phaseMs = 70 * SECOND
   const spells = [{ fromMs: 0, mood: 'sluggish' as const }]
   const slow = { spells, shard: 0, registeredAfterMs: 0 }
-  const starve = { kind: 'starve' as const, node: 0, isAtSend: false }
+  const starve = { kind: 'starve' as const, node: 0, isAtSend: false, isCut: false }
   const faults = [{ ...starve, afterMs: 4 * SECOND, lengthMs: 60 * SECOND }]
   const weather = FAIR_WEATHER
   const payments = Array.from({ length: 30 }, (_, payment) => payment)
@@ -143,7 +145,8 @@ function drawWorld(seed: number, subject: Subject): Plan {
     hang: draws(0.15) ? 0.03 : 0,
   }
   const options = drawOptions(dice, new Dice(seed, 9), subject, isWeek)
-  const faults = hasFaults ? drawFaults(dice, nodes, phaseMs, isWeek) : []
+  const struck = hasFaults ? drawFaults(dice, nodes, phaseMs, isWeek) : []
+  const faults = hasFaults ? drawCuts(new Dice(seed, 10), struck, nodes, phaseMs) : []
   const wakeUpsLost = draws(0.3) ? dice.pick([0.3, 1]) : 0
   return {
     seed,
@@ -279,7 +282,7 @@ function drawDelivers(dice: Dice, endpoints: number, phaseMs: number): ActPlan[]
 const FAULTS = [
   ...(['crash', 'stall', 'partition', 'starve', 'stop'] as const),
   ...(['database-clock', 'wall-clock', 'sleep', 'pause'] as const),
-]
+] as const
 
 /** A correction of moments, or a jump of minutes; in either direction. */
 function drawJump(dice: Dice): number {
@@ -303,6 +306,21 @@ function drawFaults(dice: Dice, nodes: number, phaseMs: number, isWeek: boolean)
             ? dice.skewed(MINUTE, 6 * HOUR)
             : dice.skewed(200, 45 * SECOND)
     const afterMs = dice.between(0, phaseMs)
-    return { afterMs, kind, node: dice.whole(0, nodes - 1), lengthMs, isAtSend }
+    return { afterMs, kind, node: dice.whole(0, nodes - 1), lengthMs, isAtSend, isCut: false }
   })
+}
+
+/** Sessions that end while their process is frozen or cut off, and some that end for no reason. With dice of their own,
+ *  so that a seed keeps the rest of its world. */
+function drawCuts(dice: Dice, faults: FaultPlan[], nodes: number, phaseMs: number): FaultPlan[] {
+  const isStill = ({ kind }: FaultPlan) => kind === 'stall' || kind === 'partition'
+  const struck = faults.map((fault) => ({ ...fault, isCut: isStill(fault) && dice.chance(0.6) }))
+  const cuts = Array.from({ length: dice.pick([0, 0, 0, 1, 3]) }, () => ({
+    afterMs: dice.between(0, phaseMs),
+    kind: 'cut' as const,
+    node: dice.whole(0, nodes - 1),
+    lengthMs: dice.skewed(100, 5 * SECOND),
+    ...{ isAtSend: false, isCut: true },
+  }))
+  return [...struck, ...cuts]
 }

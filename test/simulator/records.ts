@@ -66,6 +66,8 @@ export interface EndpointHistory {
   /** The kinds of event that it hears; null: all. */
   events: readonly string[] | null
   acts: EndpointAct[]
+  /** Where it is known. */
+  shard?: number
   /** What it asked for when it was registered; left out: every. An act `deliver` turns it over. */
   deliver?: DeliverMode
 }
@@ -170,6 +172,8 @@ export interface FaultAct {
     | 'starve'
     | 'store'
     | 'stop'
+    /** Its session was ended at the database; all else goes on. */
+    | 'cut'
     /** The machine sleeps, and its clocks tell so when it wakes up. */
     | 'sleep'
     /** The machine is paused and no clock of its own tells; until it has renewed its leases. */

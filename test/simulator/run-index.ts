@@ -23,7 +23,7 @@ export interface DeliveryRun {
 }
 
 export const SICK: readonly FaultAct['kind'][] = [
-  ...(['crash', 'stall', 'partition', 'starve', 'store', 'sleep', 'pause'] as const),
+  ...(['crash', 'stall', 'partition', 'starve', 'store', 'sleep', 'pause', 'cut'] as const),
 ]
 
 export class RunIndex {

@@ -2,6 +2,7 @@
 // with any clock.
 
 import type { RenewedLease } from '../../server/core/delivery/lease.ts'
+import type { Sign } from '../../server/core/delivery/session-signs.ts'
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { LeaseRow, ProcessRow, Stored } from './twin-tables.ts'
 
@@ -16,6 +17,7 @@ export class TwinLeases {
     processId: string,
     leaseMs: number,
     gone: ReadonlyMap<string, string>,
+    sign: Sign,
     databaseMs: number,
   ): Renewal {
     const { leases, processes } = this.#stored.tables
@@ -33,10 +35,22 @@ export class TwinLeases {
     }
     // A statement sees the rows as they were before it: what it forgets is still among them.
     for (const [id, row] of processes) if (id !== processId) marks.set(id, processMark(row))
+    const signed = [...processes].flatMap(([id, row]) => {
+      const { name } = row.sign
+      if (id === processId || name === null) return []
+      const shards = [...leases.values()].flatMap(({ owner, shard }) =>
+        owner === id ? [shard] : [],
+      )
+      return [{ id, name, shards }]
+    })
     for (const [id, mark] of gone) if (marks.get(id) === mark) processes.delete(id)
-    const beat = (processes.get(processId)?.beat ?? -1) + 1
-    processes.set(processId, { beat, seenAtMs: databaseMs })
-    return { nowMs: databaseMs, held, others, processes: marks, free }
+    const own = processes.get(processId)
+    processes.set(processId, {
+      beat: (own?.beat ?? -1) + 1,
+      seenAtMs: databaseMs,
+      sign: own !== undefined && own.sign.turn > sign.turn ? own.sign : sign,
+    })
+    return { nowMs: databaseMs, held, others, processes: marks, free, signed }
   }
 
   takeLeases(
@@ -52,12 +66,13 @@ export class TwinLeases {
       .sort((one, other) => one.shard - other.shard)
     for (const lease of free.slice(0, wanted)) {
       const previousOwner = lease.owner
+      const isEarly = lease.expiresAtMs > databaseMs
       lease.owner = processId
       lease.epoch++
       lease.beat++
       lease.expiresAtMs = databaseMs + leaseMs
       taken.push(toRenewed(lease))
-      this.#stored.events.onLeaseTaken(lease, previousOwner)
+      this.#stored.events.onLeaseTaken(lease, previousOwner, isEarly)
     }
     return taken
   }

@@ -13,6 +13,7 @@ import type {
 import type { EndpointHealth } from '../../server/core/delivery/health.ts'
 import type { ShardEpoch } from '../../server/core/delivery/lease.ts'
 import type { HandedOff } from '../../server/core/delivery/queued-delivery.ts'
+import type { Sign } from '../../server/core/delivery/session-signs.ts'
 import type { StoredPayment } from '../../server/core/payments/payment-change.ts'
 
 export interface PendingRow {
@@ -124,6 +125,7 @@ export interface LeaseRow {
 export interface ProcessRow {
   beat: number
   seenAtMs: number
+  sign: Sign
 }
 
 export interface Tables {
@@ -172,7 +174,8 @@ export interface TwinEvents {
   onFannedOut(events: readonly EventRow[], readAtMs: number): void
   /** The transaction that made these has committed. */
   onOwed(deliveries: readonly HandedOff[]): void
-  onLeaseTaken(lease: LeaseRow, previousOwner: string | null): void
+  /** `isEarly`: its time was not over. */
+  onLeaseTaken(lease: LeaseRow, previousOwner: string | null, isEarly: boolean): void
   onFinal(row: FinalRow): void
   onRefused(reason: 'stale-epoch' | 'not-pending', deliveryId: string): void
   onParked(count: number): void

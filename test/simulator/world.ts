@@ -24,6 +24,7 @@ import type {
   RunRecord,
 } from './records.ts'
 import { Scheduler } from './scheduler.ts'
+import { SignSessions } from './sign-sessions.ts'
 import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
 import { failingWrites, storedDeliveries, storedHealth } from './twin-records.ts'
@@ -35,9 +36,9 @@ const START_MS = 1_767_225_600_000
 /** A change waits for a payment for 10 s at most, for its transaction not much longer. */
 const ANSWER_MS_MAX = 60 * SECOND
 
-/** A quiet node takes about ten steps a poll; a busy one a few dozen. */
+/** A quiet node takes about ten steps a poll, and as many for its beats; a busy one a few dozen. */
 const STEPS_OF_A_START = 5_000
-const STEPS_PER_POLL = 100
+const STEPS_PER_POLL = 120
 
 export interface TimelineEntry {
   atMs: number
@@ -53,6 +54,7 @@ export interface WorldHooks {
 }
 
 export class World {
+  readonly startMs = START_MS
   readonly plan: Plan
   readonly subject: Subject
   readonly scheduler: Scheduler
@@ -95,6 +97,7 @@ export class World {
       subject,
       scheduler: this.scheduler,
       twin: this.twin,
+      signs: new SignSessions(),
       counters,
       options: plan.options,
       accepting: plan.accepting,
@@ -127,10 +130,6 @@ export class World {
     const { nodes, options } = this.plan
     const polls = (this.scheduler.nowMs - START_MS) / options.pollEveryMs
     return this.scheduler.steps > STEPS_OF_A_START + STEPS_PER_POLL * polls * nodes.length
-  }
-
-  get startMs(): number {
-    return START_MS
   }
 
   addReceiver(url: string, endpointId: string, number: number): Receiver {
@@ -290,10 +289,11 @@ export class World {
         }
       },
       onOwed: (deliveries) => this.#countWaiting(deliveries),
-      onLeaseTaken: ({ shard, epoch, owner }, previousOwner) => {
+      onLeaseTaken: ({ shard, epoch, owner }, previousOwner, isEarly) => {
         this.leases.push({ shard, epoch, owner: owner as string, atMs: this.scheduler.nowMs })
         if (previousOwner !== null && previousOwner !== owner) {
           this.counters.count('shard taken over')
+          if (isEarly) this.counters.count('shard taken over early')
         }
       },
       onFinal: ({ id, state, endpointId }) => {

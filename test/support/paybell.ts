@@ -54,6 +54,7 @@ export const SHORT_LEASES: LeasePolicy = {
   attemptMsMax: 500,
   recordingMsMax: 100,
   processGoneAfterMs: 1_000,
+  sign: { beatEveryMs: 100, provenMs: 400, endedMs: 500 },
 }
 
 export async function startPaybell(t: Owner, options: PaybellOptions = {}): Promise<Paybell> {

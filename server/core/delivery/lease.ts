@@ -1,7 +1,10 @@
 // A process's right to send for a shard of the endpoints. The lease outlives the longest attempt and
 // its recording, so that a process that takes over never meets an attempt of its predecessor. No two
 // clocks are compared: the owner counts from the moment it sent a renewal, any other process from the
-// moment it received the reading that it saw no change since, each on its own clock (decision 0019).
+// moment it received the reading that it saw no change since, each on its own clock (decision 0019). A process that
+// died is known sooner, by its session (session-signs.ts).
+
+import type { SignPolicy } from './session-signs.ts'
 
 export const SHARD_COUNT = 64
 
@@ -13,6 +16,7 @@ export interface LeasePolicy {
   recordingMsMax: number
   /** A process that has shown no life for this long gets no share of the shards. */
   processGoneAfterMs: number
+  sign: SignPolicy
 }
 
 export const LEASE_POLICY: LeasePolicy = {
@@ -21,6 +25,7 @@ export const LEASE_POLICY: LeasePolicy = {
   attemptMsMax: 15_000,
   recordingMsMax: 1_000,
   processGoneAfterMs: 10_000,
+  sign: { beatEveryMs: 300, provenMs: 1_000, endedMs: 1_300 },
 }
 
 /** A shard under an epoch; a record made under an older epoch changes nothing. */
@@ -49,6 +54,14 @@ export function hasRoom(lease: Lease, policy: LeasePolicy, cautiousMs: number): 
 /** The same as a fact of the lease: an attempt has to begin before this time of the owner's cautious clock. */
 export function attemptBeginsByMs(lease: Lease, policy: LeasePolicy): number {
   return lease.endsAtCautiousMs - policy.attemptMsMax - policy.recordingMsMax
+}
+
+/**
+ * How long after a sign was seen to have ended an attempt of its process may still be under way: one that began with the
+ * last moment of its proof. Who takes its leases before that sends no update after one that may be among them.
+ */
+export function aftermathMs({ sign, attemptMsMax, recordingMsMax }: LeasePolicy): number {
+  return sign.provenMs + attemptMsMax + recordingMsMax
 }
 
 /** How many of the shards each of `processes` should hold. */

@@ -28,9 +28,17 @@ export class LifeSigns<Key> {
     return silent
   }
 
-  /** How many have changed, or were first seen, less than `ms` ago. */
-  countAlive(ms: number, nowMs: number): number {
-    return this.#signs.size - this.silentFor(ms, nowMs).size
+  /** How many have changed, or were first seen, less than `ms` ago, besides those that are known to be gone. */
+  countAlive(ms: number, nowMs: number, gone: ReadonlySet<Key> = new Set()): number {
+    let count = 0
+    for (const [key, { sinceMs }] of this.#signs) {
+      if (nowMs - sinceMs < ms && !gone.has(key)) count++
+    }
+    return count
+  }
+
+  markOf(key: Key): string | undefined {
+    return this.#signs.get(key)?.mark
   }
 
   /** When the next of them will have been silent for `ms`, unless it shows life before. */

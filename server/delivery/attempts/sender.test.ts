@@ -32,6 +32,7 @@ function startSender(options: {
   text?: string
   readEndpoints?: () => Promise<never>
   settleInactive?: () => Promise<never>
+  aftermathMs?: () => number
   maySend?: () => boolean
   send?: (request: CallbackRequest) => Promise<{ outcome: never; durationMs: number }>
 }) {
@@ -40,6 +41,7 @@ function startSender(options: {
     records: [] as AttemptRecord[],
     reports: [] as AttemptReport[],
     exhausted: 0,
+    begun: 0,
     over: 0,
     searched: [] as number[],
   }
@@ -65,6 +67,10 @@ function startSender(options: {
       )
     },
     settleInactive: options.settleInactive ?? (async () => {}),
+    beginRuns: async () => {
+      seen.begun++
+      return true
+    },
     exhaust: async () => {
       seen.exhausted++
     },
@@ -106,7 +112,8 @@ function startSender(options: {
         epochOf: () => 3,
         maySend: options.maySend ?? (() => true),
         beginByMs: () => BEGIN_BY_MS,
-        toHeld: () => [],
+        aftermathMs: options.aftermathMs ?? (() => 0),
+        toHeld: (held: readonly QueuedDelivery[]) => held,
       } as never,
       recorder: new Recorder(environment, {
         isHeld: () => true,
@@ -367,4 +374,44 @@ test('deliveries of one event share a signature where they share their bytes, wh
   await until(() => seen.over === modes.length)
   assert.equal(seen.requests.length, modes.length)
   assert.equal(made, 4, 'one inline, one without the file, and one for each link')
+})
+
+test('in an aftermath an update is sent, and the next of its payment waits until that is over', async () => {
+  let restMs = 9_000
+  const { seen, lanes, deliver, environment } = startSender({
+    text: '{"id":"1"}',
+    aftermathMs: () => restMs,
+  })
+  const first = queued()
+  const second = queued({ paymentId: first.paymentId, sequence: 2 })
+  await deliver(first)
+  assert.equal(seen.records.length, 1)
+  assert.equal(lanes.inFlight, 0, 'its slot is free')
+  await deliver(second)
+  assert.equal(seen.requests.length, 1)
+  restMs = 0
+  environment.timers.ring(9_000)
+  await deliver()
+  assert.deepEqual(
+    seen.records.map(({ id }) => id),
+    [first.id, second.id],
+  )
+  assert.equal(lanes.size, 0)
+})
+
+test('nor is one sent then that would pass an older one, which may be under way', async () => {
+  let restMs = 9_000
+  const { seen, lanes, deliver, environment } = startSender({
+    text: '{"id":"1"}',
+    aftermathMs: () => restMs,
+  })
+  const elder = queued({ attempts: 1, firstFailedAtMs: 0, nextAttemptAtMs: 9e12 })
+  const newer = queued({ paymentId: elder.paymentId, sequence: 2 })
+  lanes.putStrand([elder, newer], true, environment.clock.nowMs())
+  await deliver()
+  assert.deepEqual([seen.requests.length, lanes.size], [0, 2])
+  restMs = 0
+  environment.clock.advance(9)
+  await deliver()
+  assert.equal(seen.begun, 1)
 })

@@ -9,7 +9,7 @@ import type { RetryPolicy } from '../../core/delivery/backoff.ts'
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
 import { isSuccess } from '../../core/delivery/delivery.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
-import { goesAhead } from '../../core/delivery/strand.ts'
+import { goesAhead, mayMeetAnother } from '../../core/delivery/strand.ts'
 import { momentOf } from '../../core/plain/clock.ts'
 import type { AsymmetricSignature } from '../../core/signatures/asymmetric-signature.ts'
 import type { SendingEndpoint } from '../../store/owed/sending-endpoints.ts'
@@ -29,6 +29,7 @@ import {
 } from './attempt.ts'
 import { EventSigner } from './event-signer.ts'
 import type { HealthCounter } from './health-counter.ts'
+import { HeldLandings } from './held-landings.ts'
 import type { Recorder } from './recorder.ts'
 
 /** Longer than a strand that waits is kept in memory. */
@@ -55,6 +56,7 @@ export class Sender {
   readonly #environment: EngineEnvironment
   readonly #parts: SenderParts
   readonly #signer: EventSigner
+  readonly #landings: HeldLandings
   readonly #retry: RetryPolicy
   readonly #pauseMs: number
 
@@ -68,6 +70,7 @@ export class Sender {
     this.#environment = environment
     this.#parts = parts
     this.#signer = new EventSigner(environment)
+    this.#landings = new HeldLandings(environment)
     this.#retry = retry
     this.#pauseMs = pauseMs
   }
@@ -88,6 +91,7 @@ export class Sender {
       if (purpose === 'end' || (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())) {
         return await this.#exhaust(flight)
       }
+      if (this.#mayMeetAnother(flight)) return this.#waitForAnother(flight)
       const isAhead =
         !delivery.isReplay && goesAhead(strand.owed, delivery, strand.deliver ?? 'every')
       if (isAhead && !(await this.#beginRun(flight))) return
@@ -111,7 +115,8 @@ export class Sender {
       body?.release()
       const concluded = this.#conclude(flight, sent, body?.bytes ?? 0)
       const isRecorded = await this.#record(concluded)
-      this.#settle(flight, sent, concluded, isRecorded)
+      this.#report(delivery, sent, concluded)
+      this.#land(flight, concluded, isRecorded)
     } catch (error) {
       this.#callOff(flight, error)
     } finally {
@@ -197,18 +202,33 @@ export class Sender {
     return new Promise((onRecorded) => this.#parts.recorder.record({ record, onRecorded }))
   }
 
-  #settle(
-    flight: Flight,
-    { result }: SentAttempt,
-    { record, after }: ConcludedAttempt,
-    isRecorded: boolean,
-  ): void {
+  /** The strand moves on; not before an attempt of the shard's last owner is over that may be of the same update. */
+  #land(flight: Flight, concluded: ConcludedAttempt, isRecorded: boolean): void {
+    const restMs = this.#parts.shards.aftermathMs(flight.update.shard)
+    if (restMs === 0) {
+      this.#settle(flight, concluded, isRecorded)
+      return
+    }
+    this.#landings.hold(restMs, () => {
+      this.#settle(flight, concluded, isRecorded)
+      this.#parts.onFree()
+    })
+  }
+
+  /** Nothing is sent any more: after so long no strand waits for an aftermath to be over. */
+  landAll(afterMs: number): Promise<void> {
+    return this.#landings.landAll(afterMs)
+  }
+
+  #settle(flight: Flight, { record, after }: ConcludedAttempt, isRecorded: boolean): void {
     const { lanes } = this.#parts
     const { clock } = this.#environment
-    const { update: delivery } = flight
     if (record.supersedes) lanes.dropElders(flight)
     if (isRecorded) lanes.settle(flight, after, clock.nowMs())
     else lanes.settleUnknown(flight, clock.nowMs())
+  }
+
+  #report(delivery: QueuedDelivery, { result }: SentAttempt, { record }: ConcludedAttempt): void {
     this.#environment.onAttempt({
       deliveryId: delivery.id,
       eventId: delivery.eventId,
@@ -226,6 +246,18 @@ export class Sender {
       state: record.state,
       nextAttemptAtMs: record.nextAttemptAtMs,
     })
+  }
+
+  /** Whether the shard's last owner may have another update of the strand under way. */
+  #mayMeetAnother({ update: delivery, strand }: Flight): boolean {
+    if (this.#parts.shards.aftermathMs(delivery.shard) === 0) return false
+    return mayMeetAnother(strand.owed, delivery, strand.deliver ?? 'every', delivery.isReplay)
+  }
+
+  #waitForAnother(flight: Flight): void {
+    const nowMs = this.#environment.clock.nowMs()
+    const nextAttemptAtMs = nowMs + this.#parts.shards.aftermathMs(flight.update.shard)
+    this.#parts.lanes.callOff(flight, { ...flight.update, nextAttemptAtMs }, nowMs)
   }
 
   /** The endpoint is paused, disabled or deleted: everything of it leaves memory and the due index. */

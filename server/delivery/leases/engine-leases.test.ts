@@ -37,6 +37,7 @@ async function engineWithOneDue() {
         others: new Map(),
         processes: world.processes,
         free: SHARD_COUNT - held.length,
+        signed: [],
       }
     },
     async takeLeases(wanted) {

@@ -1,5 +1,5 @@
 // When leases are renewed: every few seconds, and sooner when another process announces that leases have moved
-// or when a silent one may be taken. Never two at once, and never more than one in a short while, however
+// or when a silent one, or one of a process that is gone, may be taken. Never two at once, and never more than one in a short while, however
 // many announcements come: a hundred processes that start together must not storm the database.
 
 import type { LeasePolicy } from '../../core/delivery/lease.ts'
@@ -50,6 +50,11 @@ export class Renewals {
   /** There is something to take or to give: renews early, though not during or right after a renewal. */
   soon(): void {
     this.#isWanted = true
+    if (!this.#isRenewing) this.#schedule()
+  }
+
+  /** The next moment that the task names may be another. */
+  reschedule(): void {
     if (!this.#isRenewing) this.#schedule()
   }
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testEnvironment } from '../../../test/support/engine-parts.ts'
 import { LEASE_POLICY, type RenewedLease } from '../../core/delivery/lease.ts'
+import { OthersSigns, OwnSign, type SignedProcess } from '../../core/delivery/session-signs.ts'
 import type { Renewal } from '../../store/owed/leases.ts'
-import { Shards } from './shards.ts'
+import { type ShardEvents, Shards } from './shards.ts'
 
 const OURS = 'ours'
 
@@ -27,6 +28,8 @@ function shardsOverTable() {
     busy: new Set<number>(),
     happened: [] as string[],
     takes: 0,
+    loseTaking: false,
+    signed: [] as SignedProcess[],
     announced: 0,
   }
   const ours = () => [...table].flatMap(([shard, row]) => (row.owner === OURS ? [shard] : []))
@@ -50,6 +53,7 @@ function shardsOverTable() {
         others: new Map(others.map(([shard, row]) => [shard, mark(row)])),
         processes: new Map(world.processes),
         free: [...table.values()].filter(({ owner }) => owner === null).length,
+        signed: world.signed,
       }
       await world.duringRenewal()
       return renewal
@@ -59,11 +63,13 @@ function shardsOverTable() {
       const free = [...table].filter(
         ([shard, row]) => row.owner === null || silent.get(shard) === mark(row),
       )
-      return free.slice(0, wanted).map(([shard, row]) => {
+      const taken = free.slice(0, wanted).map(([shard, row]) => {
         row.owner = OURS
         row.epoch++
         return renewed(shard)
       })
+      if (world.loseTaking) throw new Error('the answer is lost')
+      return taken
     },
     async releaseLeases(leases) {
       for (const { shard, beat } of leases) {
@@ -86,20 +92,22 @@ function shardsOverTable() {
     announceEndpoint() {},
     announceLeases: () => world.announced++,
   }
-  const shards = new Shards(environment, LEASE_POLICY, {
+  const signs = { own: new OwnSign(LEASE_POLICY.sign), others: new OthersSigns(LEASE_POLICY.sign) }
+  const events: ShardEvents = {
     onGained: (gained) => world.happened.push(`gained ${gained.length}`),
     onLost: (lost) => world.happened.push(`lost ${lost.length}`),
     onDatabaseTime: (nowMs, sentAtMs, receivedAtMs) =>
       world.happened.push(`time ${nowMs} after ${receivedAtMs - sentAtMs}`),
     isIdle: (shard) => !world.busy.has(shard),
-  })
+  }
+  const shards = new Shards(environment, LEASE_POLICY, events, signs)
   /** So many processes in all, the others alive. */
   const crowd = (processes: number) => {
     world.processes = new Map(
       Array.from({ length: processes - 1 }, (_, n) => [`p${n}`, `${Math.random()}`]),
     )
   }
-  return { shards, world, clock: environment.clock, ours, ahead, crowd }
+  return { shards, world, clock: environment.clock, ours, ahead, crowd, signs }
 }
 
 test('alone it takes every shard, and passes on the time that it was given', async () => {
@@ -400,4 +408,90 @@ test('regression: a process that starts after a crash tells how many shards wait
   await shards.renew()
   await shards.renew()
   assert.deepEqual([shards.awaited, shards.held.length], [0, 64])
+})
+
+/** Another process had all shards under a sign, which we have just seen to have ended. */
+async function afterAnEnd() {
+  const made = shardsOverTable()
+  const { shards, world, clock, signs } = made
+  for (const row of world.table.values()) row.owner = 'dead'
+  world.processes.set('dead', '1')
+  const all = [...world.table.keys()]
+  world.signed = [{ id: 'dead', name: 'x', shards: all }]
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  signs.others.end(['x'], clock.monotonicMs())
+  return made
+}
+
+test('leases of a process whose session has ended are taken long before their time, not at once', async () => {
+  const { shards, clock } = await afterAnEnd()
+  const { endedMs } = LEASE_POLICY.sign
+  assert.equal(shards.nextSilentAtMs, clock.monotonicMs() + endedMs)
+  clock.advance((endedMs - 1) / 1_000)
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  clock.advance(0.001)
+  await shards.renew()
+  assert.equal(shards.held.length, 64, 'it is not counted among those who share them, either')
+})
+
+test('one that has renewed under another sign keeps them', async () => {
+  const { shards, world, clock } = await afterAnEnd()
+  for (const row of world.table.values()) row.beat++
+  world.signed = world.signed.map((one) => ({ ...one, name: 'y' }))
+  world.processes.set('dead', '2')
+  clock.advance(5)
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+})
+
+test('what was taken early has an aftermath, until the attempts of its last owner are over', async () => {
+  const { shards, clock, crowd, world } = await afterAnEnd()
+  clock.advance(2)
+  await shards.renew()
+  assert.equal(shards.aftermathMs(3), 15_000)
+  assert.equal(shards.longestAftermathMs, 15_000)
+  assert.ok(shards.maySend(3))
+  crowd(64)
+  await shards.renew()
+  assert.equal(shards.held.length, 64, 'another owner would not know of it')
+  assert.ok(shards.maySend(3), 'and meanwhile it is served')
+  await shards.leave()
+  assert.equal(shards.held.length, 64)
+  clock.advance(14.999)
+  assert.equal(shards.aftermathMs(3), 1)
+  clock.advance(0.001)
+  assert.equal(shards.longestAftermathMs, 0)
+  world.happened.length = 0
+  await shards.leave()
+  assert.deepEqual(world.happened, ['lost 64', 'left'])
+})
+
+test('also where the answer to the take-over got lost', async () => {
+  const { shards, world, clock } = await afterAnEnd()
+  clock.advance(2)
+  world.loseTaking = true
+  await assert.rejects(shards.renew())
+  world.loseTaking = false
+  await shards.renew()
+  assert.equal(shards.held.length, 64)
+  assert.equal(shards.aftermathMs(3), 15_000)
+})
+
+test('under a sign an attempt begins within its proof, and again when it is renewed', async () => {
+  const { shards, signs, clock } = shardsOverTable()
+  signs.own.change('ours', clock.monotonicMs())
+  await shards.renew()
+  assert.ok(shards.maySend(3))
+  assert.equal(shards.beginByMs(3), clock.monotonicMs() + 1_000)
+  clock.advance(1)
+  assert.ok(!shards.maySend(3))
+  signs.own.prove(clock.monotonicMs())
+  assert.ok(shards.maySend(3))
+  signs.own.change(null)
+  assert.ok(!shards.maySend(3), 'the leases stand under a sign that is gone')
+  await shards.renew()
+  assert.ok(shards.maySend(3))
+  assert.equal(shards.beginByMs(3), clock.monotonicMs() + 9_000)
 })

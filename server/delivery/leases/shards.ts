@@ -1,9 +1,11 @@
 // Which shards this process may send for. Our own leases count from the moment the renewal was sent, on the
 // clock that runs ahead if any does: a process that stalls or sleeps stops sending on its own. We take a lease
-// of another process when it was released, or when we have seen no sign of life in it for a whole lease on our
-// monotonic clock. So the owner has always stopped before, and no two clocks are compared.
+// of another process when it was released, when we have seen no sign of life in it for a whole lease on our
+// monotonic clock, or when its owner's session has ended (core/delivery/session-signs). So the owner has always
+// stopped before, and no two clocks are compared.
 
 import {
+  aftermathMs,
   attemptBeginsByMs,
   fairShare,
   hasRoom,
@@ -14,6 +16,7 @@ import {
 } from '../../core/delivery/lease.ts'
 import { LifeSigns } from '../../core/delivery/life-signs.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
+import type { OthersSigns, OwnSign } from '../../core/delivery/session-signs.ts'
 import type { HeldDelivery } from '../../store/owed/held-deliveries.ts'
 import type { Renewal } from '../../store/owed/leases.ts'
 import type { EngineEnvironment } from '../seams/environment.ts'
@@ -33,6 +36,11 @@ interface OwnMoment {
   cautiousMs: number
 }
 
+export interface ShardSigns {
+  own: OwnSign
+  others: OthersSigns
+}
+
 type ShardsEnvironment = Pick<
   EngineEnvironment,
   'store' | 'clock' | 'cautiousMs' | 'wakeUps' | 'log'
@@ -43,6 +51,7 @@ export class Shards {
   readonly #clock: ShardsEnvironment['clock']
   readonly #policy: LeasePolicy
   readonly #events: ShardEvents
+  readonly #signs: ShardSigns
   readonly #leases = new Map<number, Lease>()
   /** Leases of others by shard, and the other processes. */
   readonly #others = new LifeSigns<number>()
@@ -52,16 +61,25 @@ export class Shards {
   readonly #gainedAtMs = new Map<number, number>()
   /** When a record of the shard was last refused, on the monotonic clock. */
   readonly #refusedAtMs = new Map<number, number>()
+  /** Shards that we asked for before their whole lease was over: until when, on the monotonic clock, an attempt of the
+   *  owner before us may be under way. Also where the answer got lost. */
+  readonly #settledAtMs = new Map<number, number>()
   #renewing: Promise<void> = Promise.resolve()
   #isKnown = false
   #isReleasing = false
   #isAwaiting = false
 
-  constructor(environment: ShardsEnvironment, policy: LeasePolicy, events: ShardEvents) {
+  constructor(
+    environment: ShardsEnvironment,
+    policy: LeasePolicy,
+    events: ShardEvents,
+    signs: ShardSigns,
+  ) {
     this.#environment = environment
     this.#clock = environment.clock
     this.#policy = policy
     this.#events = events
+    this.#signs = signs
   }
 
   get held(): readonly number[] {
@@ -118,14 +136,28 @@ export class Shards {
   maySend(shard: number): boolean {
     const lease = this.#leases.get(shard)
     if (lease === undefined || this.#leaving.has(shard)) return false
-    return hasRoom(lease, this.#policy, this.#environment.cautiousMs())
+    const cautiousMs = this.#environment.cautiousMs()
+    return hasRoom(lease, this.#policy, cautiousMs) && cautiousMs < this.#signs.own.provenUntilMs
   }
 
-  /** Before when an attempt for this shard must begin, on the cautious clock. It is a fact of the lease, not of
-   *  the moment in which it is asked for. */
+  /** How long an attempt of the shard's last owner may still be under way, because we did not wait for its lease. */
+  aftermathMs(shard: number): number {
+    if (!this.#leases.has(shard)) return 0
+    const settledAtMs = this.#settledAtMs.get(shard)
+    return settledAtMs === undefined ? 0 : Math.max(0, settledAtMs - this.#clock.monotonicMs())
+  }
+
+  /** The same of all that are ours. */
+  get longestAftermathMs(): number {
+    return Math.max(0, ...this.held.map((shard) => this.aftermathMs(shard)))
+  }
+
+  /** Before when an attempt for this shard must begin, on the cautious clock. It is a fact of the lease and of our
+   *  sign, not of the moment in which it is asked for. */
   beginByMs(shard: number): number {
     const lease = this.#leases.get(shard)
-    return lease === undefined ? Number.NEGATIVE_INFINITY : attemptBeginsByMs(lease, this.#policy)
+    if (lease === undefined) return Number.NEGATIVE_INFINITY
+    return Math.min(attemptBeginsByMs(lease, this.#policy), this.#signs.own.provenUntilMs)
   }
 
   /** One renewal: keeps what is ours, notices what is lost, takes or gives up to a fair share. */
@@ -137,15 +169,23 @@ export class Shards {
 
   /** When another lease may be taken, unless it shows life before: on the monotonic clock. */
   get nextSilentAtMs(): number {
-    return this.#others.nextSilentAtMs(this.#policy.leaseMs, this.#clock.monotonicMs())
+    const nowMs = this.#clock.monotonicMs()
+    return Math.min(
+      this.#others.nextSilentAtMs(this.#policy.leaseMs, nowMs),
+      this.#signs.others.nextGoneAtMs(nowMs),
+    )
   }
 
   async #renew(): Promise<void> {
     const { leaseMs, processGoneAfterMs } = this.#policy
+    const { own, others } = this.#signs
+    const sign = own.beginRenewal()
     const sentAt = this.#readClocks()
     const gone = this.#processes.silentFor(leaseMs, sentAt.monotonicMs)
-    const renewal = await this.#environment.store.renewLeases(gone)
+    const renewal = await this.#environment.store.renewLeases(gone, sign)
     const receivedAtMs = this.#clock.monotonicMs()
+    own.endRenewal(sign)
+    others.read(renewal.signed)
     this.#events.onDatabaseTime(renewal.nowMs, sentAt.monotonicMs, receivedAtMs)
     this.#others.read(renewal.others, receivedAtMs)
     this.#processes.read(renewal.processes, receivedAtMs)
@@ -156,7 +196,8 @@ export class Shards {
     // The others can see us from now on, and give us our share once they look.
     if (!this.#isKnown) this.#environment.wakeUps?.announceLeases()
     this.#isKnown = true
-    const processes = 1 + this.#processes.countAlive(processGoneAfterMs, receivedAtMs)
+    const dead = new Set(others.gone(receivedAtMs).map(({ id }) => id))
+    const processes = 1 + this.#processes.countAlive(processGoneAfterMs, receivedAtMs, dead)
     const share = fairShare(processes, countLeases(renewal))
     if (this.#leases.size < share) await this.#take(share - this.#leases.size, renewal.free)
     await this.#giveAway(this.#leases.size - share)
@@ -187,7 +228,10 @@ export class Shards {
     this.#isReleasing = true
     await this.#renewing
     this.#isReleasing = false
-    const busy = this.held.filter((shard) => !this.#events.isIdle(shard))
+    // Its next owner would know nothing of an attempt that may still be under way.
+    const busy = this.held.filter(
+      (shard) => this.aftermathMs(shard) > 0 || !this.#events.isIdle(shard),
+    )
     this.#lose(this.held.filter((shard) => !busy.includes(shard)))
     await this.#environment.store.leave(busy)
     this.#environment.wakeUps?.announceLeases()
@@ -221,8 +265,23 @@ export class Shards {
     const sentAt = this.#readClocks()
     // By the clock that may stand still, never by the one that may run ahead.
     const silent = this.#others.silentFor(this.#policy.leaseMs, sentAt.monotonicMs)
-    if (free + silent.size === 0) return
-    this.#adopt(await this.#environment.store.takeLeases(wanted, silent), sentAt)
+    const takeable = new Map([...this.#takeEarly(sentAt), ...silent])
+    if (free + takeable.size === 0) return
+    this.#adopt(await this.#environment.store.takeLeases(wanted, takeable), sentAt)
+  }
+
+  /** Leases of processes that are gone, with their marks. */
+  #takeEarly({ monotonicMs }: OwnMoment): ReadonlyMap<number, string> {
+    const early = new Map<number, string>()
+    for (const { shards, endedAtMs } of this.#signs.others.gone(monotonicMs)) {
+      for (const shard of shards) {
+        const mark = this.#others.markOf(shard)
+        if (mark === undefined) continue
+        early.set(shard, mark)
+        this.#settledAtMs.set(shard, endedAtMs + aftermathMs(this.#policy))
+      }
+    }
+    return early
   }
 
   /**
@@ -243,7 +302,10 @@ export class Shards {
   }
 
   async #giveAway(surplus: number): Promise<void> {
-    const chosen = [...this.#leases.values()].slice(0, Math.max(0, surplus))
+    // Those of an aftermath cannot go before it is over, and would be silent until then.
+    const chosen = [...this.#leases.values()]
+      .filter(({ shard }) => this.aftermathMs(shard) === 0)
+      .slice(0, Math.max(0, surplus))
     this.#leaving.clear()
     for (const { shard } of chosen) this.#leaving.add(shard)
     const idle = chosen.filter(({ shard }) => this.#events.isIdle(shard))

@@ -4,6 +4,7 @@
 import type { ShownHealth } from '../../core/delivery/health.ts'
 import type { RenewedLease, ShardEpoch } from '../../core/delivery/lease.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
+import type { Sign } from '../../core/delivery/session-signs.ts'
 import type { HealthDelta } from '../../store/endpoints/endpoint-health.ts'
 import type { EventKey, Payload } from '../../store/history/events.ts'
 import type { DueCursor, StrandKey } from '../../store/owed/deliveries.ts'
@@ -20,8 +21,8 @@ export interface EndpointKey {
 }
 
 export interface DeliveryStore {
-  /** `gone`: processes whose mark has not changed for long. */
-  renewLeases(gone: ReadonlyMap<string, string>): Promise<Renewal>
+  /** `gone`: processes whose mark has not changed for long. `sign`: what our leases stand under from now on. */
+  renewLeases(gone: ReadonlyMap<string, string>, sign: Sign): Promise<Renewal>
   /** What is free, and those that still have the mark that they had for a whole lease. */
   takeLeases(wanted: number, silent: ReadonlyMap<number, string>): Promise<readonly RenewedLease[]>
   releaseLeases(leases: readonly RenewedLease[]): Promise<void>

@@ -27,6 +27,15 @@ export interface AttemptReport {
   nextAttemptAtMs: number | null
 }
 
+/** The session whose lock is this process's sign (core/delivery/session-signs). */
+export interface SignSession {
+  /** No other session ever has it. */
+  readonly name: string
+  /** Which of these signs have ended. Rejects when the session, or its lock, is gone. */
+  beat(watched: readonly string[]): Promise<readonly string[]>
+  close(): void
+}
+
 export interface EngineEnvironment {
   clock: Clock
   /** The most that can have passed, for what must end in time: see cautious-clock.ts. */
@@ -35,6 +44,9 @@ export interface EngineEnvironment {
   /** Calls `task` once after `ms`; returns the function that calls it off. */
   setTimer(ms: number, task: () => void): () => void
   store: DeliveryStore
+  /** Opens the session whose lock is this process's sign; `onEnd` tells that it is gone. Rejects when none can be had soon.
+   *  Without it a process that dies is known by its silence alone. */
+  openSign?(onEnd: () => void): Promise<SignSession>
   /** Never hangs. Rejects only if no byte was sent: the engine then does not count an attempt. */
   send(request: CallbackRequest): Promise<AttemptResult>
   /** The service's own keys, the newest first. Rejects when none can be read. */

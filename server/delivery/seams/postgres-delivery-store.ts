@@ -39,7 +39,7 @@ export function postgresDeliveryStore(
   policy: LeasePolicy,
 ): DeliveryStore {
   return {
-    renewLeases: (gone) => renewLeases(pool, process, policy.leaseMs, gone),
+    renewLeases: (gone, sign) => renewLeases(pool, process, policy.leaseMs, gone, sign),
     takeLeases: (wanted, silent) => takeLeases(pool, process.id, wanted, policy.leaseMs, silent),
     releaseLeases: (leases) => releaseLeases(pool, process.id, leases),
     leave: (busy) => leaveProcesses(pool, process.id, busy),

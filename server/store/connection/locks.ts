@@ -49,6 +49,16 @@ export const MIGRATION_LOCK = 7_241_865_325_823_964
 /** Moves of clients have a class of their own behind those of all cells, and the hash of the client's id. */
 const MOVE_LOCK = `${20_546 + 1_024} + ${CELL}`
 
+/** Signs of processes (decision 0089) have the class behind those, whatever their cell: numbers are drawn at random. */
+const SIGN_LOCK = 20_546 + 2_048
+
+/** Takes the number `$1` for as long as the session lasts. The server is known by the moment of its start. */
+export const TAKE_SIGN = `select pg_try_advisory_lock(${SIGN_LOCK}, $1::int) as is_ours,
+  (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text as server`
+
+/** Whether no other session has the number `key`. Shared, so that those who ask at once do not meet. */
+export const IS_SIGN_FREE = `pg_try_advisory_xact_lock_shared(${SIGN_LOCK}, key)`
+
 /** False when another session moves the client, or undoes its move. Held until the session ends. */
 export function tryLockMove(db: Db, clientId: string): Promise<boolean> {
   return askFor(db, `pg_try_advisory_lock(${MOVE_LOCK}, uuid_hash($1::uuid))`, clientId)

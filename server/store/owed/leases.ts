@@ -4,6 +4,7 @@
 
 import type { Pool } from 'pg'
 import type { RenewedLease } from '../../core/delivery/lease.ts'
+import { type Sign, type SignedProcess, UNSIGNED } from '../../core/delivery/session-signs.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
 
@@ -23,6 +24,8 @@ export interface Renewal {
   processes: ReadonlyMap<string, string>
   /** How many leases have no owner. */
   free: number
+  /** Those of the other processes that have a sign. */
+  signed: readonly SignedProcess[]
 }
 
 // Any change of these is a sign of life: a process of the version before raises no beat.
@@ -36,6 +39,7 @@ interface SeenRow {
   now_ms: number
   others: [shard: number, isFree: boolean, mark: string][] | null
   processes: [id: string, mark: string][] | null
+  signed: [id: string, name: string, shards: number[] | null][] | null
 }
 
 /**
@@ -48,12 +52,13 @@ export function renewLeases(
   process: ProcessIdentity,
   leaseMs: number,
   gone: ReadonlyMap<string, string>,
+  sign: Sign = UNSIGNED,
 ): Promise<Renewal> {
   return inTransaction(pool, async (db, commit) => {
     // One after the other, and on the way together. Our own row comes first: a process that forgets others
     // passes over rows that are locked, so two of them never wait for each other.
     const [, held, seen] = await Promise.all([
-      sayAlive(db, process),
+      sayAlive(db, process, sign),
       renewOwn(db, process.id, leaseMs),
       readOthers(db, process.id),
       gone.size === 0 ? commit() : forgetProcesses(db, gone),
@@ -65,17 +70,22 @@ export function renewLeases(
       others: new Map(others.flatMap(([shard, isFree, mark]) => (isFree ? [] : [[shard, mark]]))),
       processes: new Map(seen.processes ?? []),
       free: others.filter(([, isFree]) => isFree).length,
+      signed: (seen.signed ?? []).map(([id, name, shards]) => ({ id, name, shards: shards ?? [] })),
     }
   })
 }
 
-async function sayAlive(db: Db, { id, host, version }: ProcessIdentity): Promise<void> {
+/** A renewal that was held up, and comes after one of a later turn, does not bring its sign back. */
+async function sayAlive(db: Db, { id, host, version }: ProcessIdentity, sign: Sign): Promise<void> {
   await db.query({
     name: 'say-alive',
-    text: `insert into processes (id, host, version, started_at, seen_at)
-           values ($1, $2, $3, clock_timestamp(), clock_timestamp())
-           on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1`,
-    values: [id, host, version],
+    text: `insert into processes (id, host, version, started_at, seen_at, sign_turn, sign)
+           values ($1, $2, $3, clock_timestamp(), clock_timestamp(), $4, $5)
+           on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1,
+             sign_turn = greatest(processes.sign_turn, excluded.sign_turn),
+             sign = case when excluded.sign_turn >= processes.sign_turn
+               then excluded.sign else processes.sign end`,
+    values: [id, host, version, sign.turn, sign.name],
   })
 }
 
@@ -110,7 +120,10 @@ async function readOthers(db: Db, owner: string): Promise<SeenRow> {
              (select json_agg(json_build_array(l.shard, l.owner is null, ${LEASE_MARK}))
                from leases l where l.owner is distinct from $1) as others,
              (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))
-               from processes p where p.id <> $1) as processes`,
+               from processes p where p.id <> $1) as processes,
+             (select json_agg(json_build_array(p.id, p.sign,
+                 (select json_agg(l.shard) from leases l where l.owner = p.id)))
+               from processes p where p.id <> $1 and p.sign is not null) as signed`,
     values: [owner],
   })
   return rows[0] as SeenRow

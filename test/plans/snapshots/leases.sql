@@ -37,7 +37,10 @@ prepare "leases.readOthers" (uuid) as
   (select json_agg(json_build_array(l.shard, l.owner is null, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))))
     from leases l where l.owner is distinct from $1) as others,
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
-    from processes p where p.id <> $1) as processes;
+    from processes p where p.id <> $1) as processes,
+  (select json_agg(json_build_array(p.id, p.sign,
+        (select json_agg(l.shard) from leases l where l.owner = p.id)))
+    from processes p where p.id <> $1 and p.sign is not null) as signed;
 
 -- leases.releaseLeases: kept as release-leases, hot path
 prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
@@ -51,10 +54,13 @@ prepare "leases.renewOwn" (uuid, double precision) as
   where owner = $1 returning shard, epoch, beat;
 
 -- leases.sayAlive: kept as say-alive, hot path
-prepare "leases.sayAlive" (uuid, text, text) as
-  insert into processes (id, host, version, started_at, seen_at)
-  values ($1, $2, $3, clock_timestamp(), clock_timestamp())
-  on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1;
+prepare "leases.sayAlive" (uuid, text, text, bigint, text) as
+  insert into processes (id, host, version, started_at, seen_at, sign_turn, sign)
+  values ($1, $2, $3, clock_timestamp(), clock_timestamp(), $4, $5)
+  on conflict (id) do update set seen_at = excluded.seen_at, beat = processes.beat + 1,
+  sign_turn = greatest(processes.sign_turn, excluded.sign_turn),
+  sign = case when excluded.sign_turn >= processes.sign_turn
+  then excluded.sign else processes.sign end;
 
 -- leases.takeLeases: kept as take-leases, hot path
 prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[]) as
