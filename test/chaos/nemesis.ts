@@ -180,6 +180,8 @@ export class Nemesis {
       const end = this.#arena.faults.begin(what, 'stall', service.name)
       if (what === 'held busy') service.beBusy(ms)
       else service.signal('SIGSTOP')
+      // Its proxy is its way to the database: the server ends its sessions, and it hears of it when it goes on.
+      if (what === 'frozen and cut') service.proxy.cut()
       await sleep(ms)
       service.signal('SIGCONT')
       // Until it has noticed.
@@ -275,6 +277,13 @@ export class Nemesis {
         )
         await sleep(300)
         break
+      case 'signs ended':
+        await database.ask((client) =>
+          client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+                        where application_name = 'paybell sign'`),
+        )
+        await sleep(300)
+        break
       case 'tables locked':
         await this.#lock(dice.pick(['leases', 'pending_deliveries', 'endpoints']), dice)
         await sleep(300)
@@ -298,6 +307,7 @@ export class Nemesis {
 const SHARED: ReadonlySet<Trouble> = new Set([
   'postmaster killed',
   'backends terminated',
+  'signs ended',
   'tables locked',
 ])
 

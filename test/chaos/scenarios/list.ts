@@ -1,6 +1,7 @@
 // Every scenario, by the fault that it makes.
 
 import { consumerCutOff, consumerFrozen } from './consumers.ts'
+import { frozenAndCut, killedAlone, killedBeside, sessionsEnded } from './crashes.ts'
 import { backlogClockBack, rateClockBack } from './pace.ts'
 import { patienceClockAhead } from './patience.ts'
 import type { Scenario } from './scenario.ts'
@@ -16,6 +17,10 @@ export const SCENARIOS: readonly Scenario[] = [
   consumerFrozen,
   consumerCutOff,
   stopBesideSilence,
+  killedAlone,
+  killedBeside,
+  frozenAndCut,
+  sessionsEnded,
   statementClockAhead,
   statementClockBehind,
 ]
