@@ -141,6 +141,16 @@ create table client_endpoint_notices (
 CREATE INDEX client_endpoints_told_failing ON client_endpoint_notices USING btree (client_key, endpoint_id) WHERE (failing_since IS NOT NULL);
 CREATE INDEX client_endpoints_with_untold ON client_endpoint_notices USING btree (client_key, endpoint_id) WHERE (exhausted_untold > 0);
 
+create table client_keys (
+  client_key integer not null,
+  kid text not null,
+  public_jwk jsonb not null,
+  created_at timestamp with time zone not null,
+  authentication bytea not null,
+  constraint client_keys_pkey PRIMARY KEY (client_key, kid),
+  constraint client_keys_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key)
+);
+
 create table client_moves (
   client_key integer not null,
   client_id uuid not null,
@@ -189,9 +199,11 @@ create table clients (
   status text not null default 'ACTIVE'::text,
   created_at timestamp with time zone not null,
   is_internal boolean not null default false,
+  credentials text not null default 'any'::text,
   constraint client_id_is_unique UNIQUE (id),
   constraint clients_pkey PRIMARY KEY (client_key),
-  constraint client_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text])))
+  constraint client_status_is_known CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text]))),
+  constraint credentials_are_any_or_keys CHECK ((credentials = ANY (ARRAY['any'::text, 'keys'::text])))
 );
 CREATE INDEX clients_by_age ON clients USING btree (created_at);
 CREATE INDEX clients_by_name ON clients USING btree (lower(name));
@@ -709,6 +721,15 @@ create table statement_hours (
   constraint ids_digest_has_256_bits CHECK ((length(ids_digest) = 32))
 );
 CREATE INDEX statement_hours_by_age ON statement_hours USING btree (hour);
+
+create table used_assertions (
+  client_key integer not null,
+  jti_digest bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint used_assertions_pkey PRIMARY KEY (client_key, jti_digest),
+  constraint used_assertions_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key)
+);
+CREATE INDEX used_assertions_by_expiry ON used_assertions USING btree (expires_at);
 
 create table webhook_keys (
   kid text not null,

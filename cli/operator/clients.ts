@@ -15,6 +15,7 @@ import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id, oneOf } from '../basics/parse.ts'
 import { formatTime, paintState } from '../basics/terminal.ts'
 import { moveClientCommand } from './cells.ts'
+import { clientKeysCommand } from './client-keys.ts'
 
 const PATH = '/operator/v1/clients'
 const HAND_OVER = 'Hand the secret over now: it is not shown again.'
@@ -28,6 +29,7 @@ export function clientsCommand(): Command {
     change('disable', 'DISABLED', 'Disable a client: its tokens stop working within 5 seconds.'),
     change('enable', 'ACTIVE', 'Enable a disabled client again.'),
     rotate(),
+    clientKeysCommand(),
     link(),
     moveClientCommand(),
   ])

@@ -75,6 +75,7 @@ export function createHttpApp(deps: ServerDeps): App {
   app.decorateRequest('caller', null)
   app.decorateRequest('operator', null)
   app.decorateRequest('accountId', null)
+  app.decorateRequest('clientAssertion', null)
   app.decorateRequest('problemCode', null)
   app.decorateRequest('logged', null)
   app.decorateRequest('span', null)

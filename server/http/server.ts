@@ -52,6 +52,7 @@ import { operatorAuditSealRoutes } from './routes/operator/operator-audit-seal.t
 import { operatorBulkRoutes } from './routes/operator/operator-bulk.ts'
 import { operatorCellRoutes } from './routes/operator/operator-cells.ts'
 import { operatorCertificateRoutes } from './routes/operator/operator-certificates.ts'
+import { operatorClientKeyRoutes } from './routes/operator/operator-client-keys.ts'
 import { operatorClientRoutes } from './routes/operator/operator-clients.ts'
 import { operatorEndpointRoutes } from './routes/operator/operator-endpoints.ts'
 import { operatorJobRoutes } from './routes/operator/operator-jobs.ts'
@@ -168,6 +169,7 @@ export async function addOperatorInterface(
 function operatorRoutes(deps: ServerDeps, work: LargeWork): readonly Routes[] {
   return [
     operatorClientRoutes(deps),
+    operatorClientKeyRoutes(deps),
     operatorKeyRoutes(deps, deps.access.keys),
     operatorSigningKeyRoutes(deps),
     operatorCertificateRoutes(deps),

@@ -5,6 +5,7 @@ import { CELL_HEADER, parseCell } from '../core/network/cell.ts'
 import type { CellDirectory } from '../core/network/cell-directory.ts'
 import { ServiceError } from '../core/plain/errors.ts'
 import { isUuid } from '../core/plain/uuid.ts'
+import { readAssertion } from '../core/proofs/client-assertion.ts'
 import { TOKEN_BYTES_MAX } from '../core/proofs/token.ts'
 import { sessionCells } from './console-cookies.ts'
 import type { ShownRequest } from './destination.ts'
@@ -57,9 +58,16 @@ export function cellOfTokenRequest(
   const text = body?.toString() ?? ''
   const given =
     basic === undefined
-      ? (readObject(text).clientId ?? new URLSearchParams(text).get('client_id'))
+      ? (readObject(text).clientId ?? clientOfForm(new URLSearchParams(text)))
       : decodeBasic(basic)
   return directory.cellOfClient(typeof given === 'string' ? given : '')
+}
+
+/** An assertion has it, too, and need not be accompanied by it. */
+function clientOfForm(form: URLSearchParams): string | null {
+  const assertion = form.get('client_assertion')
+  const asserted = assertion === null ? null : readAssertion(assertion)
+  return asserted?.clientId ?? form.get('client_id')
 }
 
 /** RFC 6749 §2.3.1: both halves are encoded as in forms. A client id is a uuid, which needs none of it. */

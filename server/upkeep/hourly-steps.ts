@@ -21,6 +21,7 @@ import {
 import { indexPlaces } from '../store/schema/audit-indexes.ts'
 import { carryFeedOver } from '../store/schema/feed-origin.ts'
 import { ensurePartitions } from '../store/schema/partitions.ts'
+import { deleteOldAssertions } from '../store/secrets/client-keys.ts'
 import { forgetAudit } from './forget-audit.ts'
 import { forgetDocuments, forgetPayments } from './forget-old.ts'
 import { tendDeleted } from './tend-deleted.ts'
@@ -96,6 +97,10 @@ function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
         if (left.length > 0) logger.warn({ left }, 'history.not-vacuumed')
         return left.length + unwatched.length === 0 ? 'done' : 'left'
       },
+    },
+    {
+      name: 'used-assertions',
+      work: () => deleteOldAssertions(pool, now()),
     },
     {
       name: 'payments',

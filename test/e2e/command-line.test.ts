@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -84,6 +84,25 @@ test('a key of the service that leaked is revoked by its id', async () => {
     assert.match(again.stderr, /404 not-found/)
     assert.equal((await run(family, 'revoke', 'no-id')).code, 2)
   }
+})
+
+test('public keys of a client are added, listed and deleted, and may be all that counts', async () => {
+  const { clientId } = await paybellJson('clients', 'create', 'Bank')
+  const file = join(dir, 'public.jwk')
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  await writeFile(file, JSON.stringify({ ...publicKey.export({ format: 'jwk' }), kid: 'k1' }))
+  const added = await run('clients', 'keys', 'add', clientId, file)
+  assert.match(added.stdout, /^Key id +k1\nAlgorithm +EdDSA\n$/)
+  assert.match((await run('clients', 'keys', 'list', clientId)).stdout, /^k1 +EdDSA /m)
+  const accepted = await run('clients', 'keys', 'accept', clientId, 'keys')
+  assert.equal(accepted.stdout, 'Bank gets tokens with its keys only.\n')
+  await writeFile(file, JSON.stringify(privateKey.export({ format: 'jwk' })))
+  const refused = await run('clients', 'keys', 'add', clientId, file)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /private key/)
+  assert.equal((await run('clients', 'keys', 'add', clientId, join(dir, 'none'))).code, 2)
+  const deleted = await run('clients', 'keys', 'delete', clientId, 'k1')
+  assert.equal(deleted.stdout, 'The key k1 is deleted.\n')
 })
 
 test('keys have a role, and are refused once revoked', async () => {

@@ -2,7 +2,7 @@
 // name in the SDK, and is called by it here.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { createOperator, type Operator } from '../../sdk/src/operating/operator-client.ts'
 import { createProducer } from '../../sdk/src/operating/producer.ts'
@@ -92,6 +92,12 @@ test('clients, secrets and accounts', async () => {
   const { secretId } = await operator.clients.addSecret(clientId)
   assert.equal((await operator.clients.get(clientId)).secrets.length, 2)
   await operator.clients.deleteSecret(clientId, secretId)
+  const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+  const { kid } = await operator.clients.addKey(clientId, { ...jwk, kid: randomUUID() })
+  assert.equal((await operator.clients.listKeys(clientId)).content[0]?.alg, 'EdDSA')
+  assert.equal((await operator.clients.setCredentials(clientId, 'keys')).credentials, 'keys')
+  assert.equal((await operator.clients.setCredentials(clientId, 'any')).credentials, 'any')
+  await operator.clients.deleteKey(clientId, kid)
   assert.match((await operator.clients.createConsoleLink(clientId)).url, /\/console\/sign-in#/)
   assert.equal((await operator.clients.setStatus(clientId, 'DISABLED')).status, 'DISABLED')
   const ids = (await Array.fromAsync(operator.clients.all())).map((client) => client.clientId)

@@ -97,6 +97,11 @@ import {
   countCertificateUses,
   readCertificates,
 } from '../../server/store/secrets/client-certificates.ts'
+import {
+  listClientKeys,
+  readForeignClientKeys,
+  readKeysOfClient,
+} from '../../server/store/secrets/client-keys.ts'
 import { listSecrets, readCredentials } from '../../server/store/secrets/client-secrets.ts'
 import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/secrets/clients.ts'
 import { findSession } from '../../server/store/secrets/console-sessions.ts'
@@ -362,6 +367,10 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   const dummy = { digest: Buffer.alloc(32), masterKeyId: 'k1' }
   await recorder.record('', () => readCredentials(pool, [clientId], dummy))
   await recorder.record('', () => listSecrets(pool, clientKey))
+  await recorder.record('', () => listClientKeys(pool, clientKey))
+  await recorder.record('', () => readKeysOfClient(pool, clientId))
+  const noKey = { clientKey: 0, kid: '' }
+  await recorder.record('', () => readForeignClientKeys(pool, 'aabbccdd', noKey, 500))
   await recorder.record('', () => findClient(pool, clientId))
   for (const order of CLIENT_ORDERS) {
     await recorder.record(`by ${order}`, () => listClients(pool, { search: null, order }, PAGE))

@@ -115,11 +115,18 @@ import {
   saveDefault,
 } from '../../server/store/secrets/client-certificates.ts'
 import {
+  deleteClientKey,
+  deleteOldAssertions,
+  insertClientKey,
+  replaceClientKeyAuthentications,
+  useAssertion,
+} from '../../server/store/secrets/client-keys.ts'
+import {
   deleteSecret,
   insertSecret,
   replaceDigest,
 } from '../../server/store/secrets/client-secrets.ts'
-import { insertClient, lockClient, setClientStatus } from '../../server/store/secrets/clients.ts'
+import { insertClient, lockClient, saveClientChange } from '../../server/store/secrets/clients.ts'
 import {
   deleteOldClientLinks,
   deleteOldLinks,
@@ -315,7 +322,16 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   const secret = { id: NEW, digest: DIGEST, masterKeyId: 'k1' }
   const id = NEW.replace(/2$/, '3')
   await recorder.record('', () => insertClient(pool, { id, name: 'New' }, now))
-  await recorder.record('', () => setClientStatus(pool, clientId, 'ACTIVE'))
+  const change = { status: 'ACTIVE', credentials: 'any' } as const
+  await recorder.record('', () => saveClientChange(pool, clientId, change))
+  const clientJwk = { kid: 'new', publicJwk: {}, createdAt: now, authentication: SEALED }
+  await recorder.record('', () => insertClientKey(pool, clientKey, clientJwk))
+  await recorder.record('', () =>
+    replaceClientKeyAuthentications(pool, [{ before: { ...clientJwk, clientKey }, after: SEALED }]),
+  )
+  await recorder.record('', () => useAssertion(pool, clientKey, DIGEST, now))
+  await recorder.record('', () => deleteOldAssertions(pool, now))
+  await recorder.record('', () => deleteClientKey(pool, clientKey, 'new'))
   await recorder.record('', () => lockClient(pool, clientKey))
   await recorder.record('', () => insertAccount(pool, clientKey, { id: NEW, name: 'New' }, now))
   await recorder.record('', () => insertSecret(pool, clientKey, secret, now))

@@ -43,6 +43,7 @@ import {
   CertificateItem,
   FollowingEndpoints,
 } from '../../server/http/routes/operator/operator-certificates.ts'
+import { ClientKeyItem } from '../../server/http/routes/operator/operator-client-keys.ts'
 import {
   AccountItem,
   ClientItem,
@@ -210,6 +211,7 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'Account', schema: AccountItem },
   { name: 'ClientItem', schema: ClientItem },
   { name: 'ClientWithSecrets', schema: ClientWithSecrets, base: 'ClientItem' },
+  { name: 'ClientKey', schema: ClientKeyItem },
   { name: 'NewClient', schema: NewClient },
   { name: 'NewSecret', schema: NewSecret },
   { name: 'ConsoleLink', schema: ConsoleLink },

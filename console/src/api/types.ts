@@ -13,6 +13,7 @@ export type {
   AuditItem,
   CellItem,
   ClientItem,
+  ClientKey,
   ClientWithSecrets,
   ConsoleLink,
   CountedEndpoint,

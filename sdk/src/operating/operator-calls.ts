@@ -11,6 +11,7 @@ import type {
   AuditQuery,
   CellItem,
   ClientItem,
+  ClientKey,
   ClientWithSecrets,
   ConsoleLink,
   NewClient,
@@ -68,6 +69,27 @@ export function clientCalls({ call, get }: Caller) {
       call<NewSecret>('POST', `${CLIENTS}/${segment(clientId)}/secrets`, details),
     deleteSecret: (clientId: string, secretId: string, details?: CallOptions) =>
       call<void>('DELETE', `${CLIENTS}/${segment(clientId)}/secrets/${segment(secretId)}`, details),
+    /** `keys`: its secrets get no token any more, only assertions that it signs with a key of its own. */
+    setCredentials: (
+      clientId: string,
+      credentials: ClientItem['credentials'],
+      details?: CallOptions,
+    ) =>
+      call<ClientItem>('PATCH', `${CLIENTS}/${segment(clientId)}`, {
+        ...details,
+        body: { credentials },
+        isSafe: true,
+      }),
+    /** A public JWK: Ed25519, P-256 or RSA. With it the client gets tokens by `private_key_jwt`. At most 5. */
+    addKey: (clientId: string, jwk: object, details?: CallOptions) =>
+      call<ClientKey>('POST', `${CLIENTS}/${segment(clientId)}/keys`, {
+        ...details,
+        body: { jwk },
+      }),
+    listKeys: (clientId: string, query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<ClientKey>>(`${CLIENTS}/${segment(clientId)}/keys`, query, details),
+    deleteKey: (clientId: string, kid: string, details?: CallOptions) =>
+      call<void>('DELETE', `${CLIENTS}/${segment(clientId)}/keys/${segment(kid)}`, details),
     /** Signs a person in at the console as the client, once, within 15 minutes. */
     createConsoleLink: (clientId: string, details?: CallOptions) =>
       call<ConsoleLink>('POST', `${CLIENTS}/${segment(clientId)}/console-links`, details),

@@ -37,6 +37,8 @@ export interface ClientItem {
   clientId: string
   name: string
   status: 'ACTIVE' | 'DISABLED'
+  /** What gets it a token: its secrets and its keys (`any`), or its `keys` alone. */
+  credentials: 'any' | 'keys'
   createdAt: string
 }
 
@@ -45,6 +47,28 @@ export interface ClientWithSecrets extends ClientItem {
     secretId: string
     createdAt: string
   }[]
+}
+
+export interface ClientKey {
+  kid: string
+  /** What assertions are signed with. */
+  alg: 'EdDSA' | 'ES256' | 'PS256'
+  /**
+   * A public JWK (RFC 7517): Ed25519, P-256, or RSA of 2048 to 8192 bits. Without `kid` it is named
+   * by its thumbprint (RFC 7638).
+   */
+  jwk: {
+    kty: 'OKP' | 'EC' | 'RSA'
+    crv?: string
+    x?: string
+    y?: string
+    n?: string
+    e?: string
+    alg?: string
+    use?: string
+    kid?: string
+  }
+  createdAt: string
 }
 
 export interface NewClient {

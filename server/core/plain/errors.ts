@@ -26,6 +26,8 @@ export type ErrorCode =
   // what it collides with
   | 'too-many-endpoints'
   | 'too-many-secrets'
+  | 'too-many-client-keys'
+  | 'client-key-taken'
   | 'client-disabled'
   | 'too-many-keys'
   | 'key-name-taken'

@@ -36,6 +36,8 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'client-moved': { status: 308, title: 'The client has moved to another cell' },
   'too-many-endpoints': { status: 409, title: 'There are too many endpoints' },
   'too-many-secrets': { status: 409, title: 'The client has two secrets already' },
+  'too-many-client-keys': { status: 409, title: 'The client has five keys already' },
+  'client-key-taken': { status: 409, title: 'The client has a key with this id' },
   'client-disabled': { status: 409, title: 'The client is disabled' },
   'too-many-keys': { status: 409, title: 'There are too many operator’s keys' },
   'key-name-taken': { status: 409, title: 'The name belongs to another key' },

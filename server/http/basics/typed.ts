@@ -71,6 +71,8 @@ declare module 'fastify' {
     accountId: string | null
     /** The digits of `/amount/amount` as they were sent (core/plain/exact-json). */
     amountText: string | undefined
+    /** What a client that asks for a token has signed, in place of a secret. */
+    clientAssertion: string | null
     /** The problem that was answered, for the log. */
     problemCode: ErrorCode | null
     /** Ids that the log line of this request has besides its own. */

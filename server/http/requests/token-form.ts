@@ -4,6 +4,8 @@
 import type { FastifyRequest } from 'fastify'
 import { type FieldError, ServiceError } from '../../core/plain/errors.ts'
 import { checkNames } from '../../core/plain/spelling.ts'
+import { NIL_UUID } from '../../core/plain/uuid.ts'
+import { ASSERTION_TYPE, readAssertion } from '../../core/proofs/client-assertion.ts'
 import { headerValues, onlyHeaderValue } from '../basics/header-values.ts'
 import { invalidFields } from '../basics/validation.ts'
 
@@ -37,7 +39,17 @@ export function readTokenForm(text: string, request: FastifyRequest): Credential
   const grantType = demand('grant_type', read('grant_type'))
   const clientId = read('client_id')
   const clientSecret = read('client_secret')
-  if (basic !== null) {
+  const assertion = read('client_assertion')
+  const assertionType = read('client_assertion_type')
+  if (assertion !== undefined || assertionType !== undefined) {
+    demand('client_assertion', assertion)
+    if (demand('client_assertion_type', assertionType) !== ASSERTION_TYPE && assertionType) {
+      errors.push({ pointer: '/client_assertion_type', ...NOT_THE_TYPE })
+    }
+    if (basic !== null || clientSecret !== undefined) {
+      errors.push({ pointer: '/client_assertion', ...TWO_METHODS })
+    }
+  } else if (basic !== null) {
     // §2.3: one method of authentication. A client_id alone is none, and some libraries repeat it.
     if (clientSecret !== undefined || (clientId ?? basic.clientId) !== basic.clientId) {
       errors.push({ pointer: '/client_secret', ...TWO_METHODS })
@@ -50,19 +62,40 @@ export function readTokenForm(text: string, request: FastifyRequest): Credential
   if (grantType !== GRANT_TYPE) {
     throw new ServiceError('unsupported-grant-type', `This service knows ${GRANT_TYPE} alone.`)
   }
+  if (assertion !== undefined) return readAsserted(assertion, clientId, request)
   return basic ?? { clientId: clientId as string, clientSecret: clientSecret as string }
 }
 
+/** RFC 7521 §4.2: client_id may be left out, because the assertion has it; another one is refused as a wrong secret is. */
+function readAsserted(
+  assertion: string,
+  clientId: string | undefined,
+  request: FastifyRequest,
+): Credentials {
+  const claimed = readAssertion(assertion)?.clientId ?? NIL_UUID
+  const isAnother = clientId !== undefined && clientId.toLowerCase() !== claimed.toLowerCase()
+  request.clientAssertion = isAnother ? '-' : assertion
+  return { clientId: claimed, clientSecret: '-' }
+}
+
 const FORM_NAMES = {
-  known: new Set(['grant_type', 'client_id', 'client_secret', 'scope']),
+  known: new Set([
+    'grant_type',
+    'client_id',
+    'client_secret',
+    'client_assertion',
+    'client_assertion_type',
+    'scope',
+  ]),
   isTolerant: true,
 }
 
 const REPEATED = { code: 'repeated', detail: 'Must be given once.' }
+const NOT_THE_TYPE = { code: 'not-in-list', detail: `Must be ${ASSERTION_TYPE}.` }
 const MISSING = { code: 'missing', detail: 'This field is required.' }
 const TWO_METHODS = {
   code: 'two-methods',
-  detail: 'Send the credentials in the body or as HTTP Basic, not both.',
+  detail: 'Send one of them: a secret in the body, HTTP Basic, or an assertion.',
 }
 
 /** RFC 7617, with both halves form-encoded as RFC 6749 §2.3.1 asks. Null where there is no such header. */

@@ -3,6 +3,7 @@
 // holds at the other at once.
 
 import type { Deps } from '../shared/deps.ts'
+import { AssertionLogins } from './assertion-logins.ts'
 import { ClientDirectory } from './client-directory.ts'
 import { ConsoleSessions } from './console-session.ts'
 import { Keyring } from './keyring.ts'
@@ -15,6 +16,7 @@ import { TokenVerifier } from './verify-token.ts'
 export interface Access {
   keys: OperatorKeys
   logins: Logins
+  assertions: AssertionLogins
   keyring: Keyring
   tokens: TokenVerifier
   sessions: ConsoleSessions
@@ -26,8 +28,9 @@ export function createAccess(deps: Deps): Access {
   // One count of failures for all sign-ins: a guesser gains nothing by trying another one.
   const attempts = new LoginAttempts(deps)
   const logins = new Logins(deps, attempts)
+  const assertions = new AssertionLogins(deps, attempts)
   const keyring = new Keyring(deps)
   const tokens = new TokenVerifier(deps, { keyring, directory: new ClientDirectory(deps) })
   const sessions = new ConsoleSessions(deps, { keys, attempts, logins })
-  return { keys, logins, keyring, tokens, sessions, moves: new ClientMoves(deps) }
+  return { keys, logins, assertions, keyring, tokens, sessions, moves: new ClientMoves(deps) }
 }

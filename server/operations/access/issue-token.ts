@@ -1,10 +1,9 @@
-// Credentials in, a short-lived access token out.
+// A short-lived access token for a client that has proven who it is.
 
 import type { Config } from '../../config/config.ts'
 import { TOKEN_TYPE, type TokenParty } from '../../core/proofs/token.ts'
 import type { SigningPair } from '../../core/signatures/asymmetric-signature.ts'
 import type { Deps } from '../shared/deps.ts'
-import type { Login, Logins } from './logins.ts'
 import { signJws } from './sign-jws.ts'
 
 export interface IssuedToken {
@@ -23,12 +22,10 @@ export async function issueToken(
   deps: Pick<Deps, 'clock' | 'config' | 'newId'>,
   parts: {
     keyring: { signer(): Promise<SigningPair> }
-    logins: Pick<Logins, 'check'>
     issuer: { name(): Promise<string> }
   },
-  login: Login,
+  clientId: string,
 ): Promise<IssuedToken> {
-  const { clientId } = await parts.logins.check(login)
   const signer = await parts.keyring.signer()
   const issuedAt = Math.floor(deps.clock.nowMs() / 1_000)
   const lifetimeSeconds = deps.config.tokenTtlSeconds

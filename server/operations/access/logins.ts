@@ -67,14 +67,14 @@ export class Logins {
     clientId: string,
     secret: string,
   ): Promise<{ clientKey: number; secretId: string } | null> {
-    const { clientKey, status, secrets } = await this.#credentials.ask(clientId)
+    const { clientKey, status, credentials, secrets } = await this.#credentials.ask(clientId)
     const { pool, sealer } = this.#deps
     // All are compared, also after a match: the time does not show which one it was.
     const matching = secrets.filter((stored) =>
       sealer.matches(secret, stored.digest, stored.masterKeyId),
     )
     const [match] = matching
-    if (match === undefined || status !== 'ACTIVE') return null
+    if (match === undefined || status !== 'ACTIVE' || credentials === 'keys') return null
     if (!sealer.isCurrent(match.masterKeyId)) {
       // Only now is the secret known: rehashed under the current key, it no longer needs the old one.
       const digest = sealer.digest(secret)

@@ -16,7 +16,7 @@ import {
 } from '../../store/secrets/reseal.ts'
 import type { SealedField } from '../../store/secrets/sealing.ts'
 import type { Deps } from '../shared/deps.ts'
-import { authenticateTrusted } from './trusted-keys.ts'
+import { authenticateClientKeys, authenticateTrusted } from './trusted-keys.ts'
 
 export interface Resealing {
   endpoints: number
@@ -50,6 +50,7 @@ export async function resealSecrets(
   const keys = [
     await authenticateTrusted(deps.pool, deps.sealer, 'signing_keys'),
     await authenticateTrusted(deps.pool, deps.sealer, 'webhook_keys'),
+    await authenticateClientKeys(deps.pool, deps.sealer),
   ]
   let endpoints = 0
   let unreadable = 0

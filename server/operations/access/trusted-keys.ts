@@ -7,6 +7,11 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { toCanonicalJson } from '../../core/plain/canonical-json.ts'
 import { isUuid, uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../../store/connection/db.ts'
+import {
+  readForeignClientKeys,
+  replaceClientKeyAuthentications,
+  type StoredClientKey,
+} from '../../store/secrets/client-keys.ts'
 import type { SealedField, Sealer } from '../../store/secrets/sealing.ts'
 import {
   type KeyTable,
@@ -112,4 +117,46 @@ function textOf({ publicJwk, createdAt }: Pick<StoredSigningKey, 'publicJwk' | '
 
 function fieldOf(table: KeyTable, column: string, kid: string): SealedField {
   return { column: `${table}.${column}`, row: kid }
+}
+
+export function authenticateClientKey(
+  sealer: Sealer,
+  clientId: string,
+  key: Omit<StoredClientKey, 'authentication'>,
+): Buffer {
+  return sealer.authenticate(textOf(key), clientFieldOf(clientId, key.kid))
+}
+
+/** Authenticates under the first master key what is trusted and is not yet. Says how many were, and how many are not trusted. */
+export async function authenticateClientKeys(
+  db: Db,
+  sealer: Sealer,
+): Promise<{ authenticated: number; untrusted: number }> {
+  const done = { authenticated: 0, untrusted: 0 }
+  for (let after = { clientKey: 0, kid: '' }; ; ) {
+    const keys = await readForeignClientKeys(db, sealer.writeKeyId, after, CHUNK)
+    const last = keys.at(-1)
+    if (last === undefined) return done
+    const own = keys.filter((key) => isOwnClientKey(sealer, key.clientId, key))
+    done.untrusted += keys.length - own.length
+    done.authenticated += await replaceClientKeyAuthentications(
+      db,
+      own.map((before) => ({
+        before,
+        after: authenticateClientKey(sealer, before.clientId, before),
+      })),
+    )
+    after = last
+  }
+}
+
+const CHUNK = 500
+
+export function isOwnClientKey(sealer: Sealer, clientId: string, key: StoredClientKey): boolean {
+  return sealer.isAuthentic(key.authentication, textOf(key), clientFieldOf(clientId, key.kid))
+}
+
+/** Bound to the client: a row that is put under another one is not its own. */
+function clientFieldOf(clientId: string, kid: string) {
+  return { column: 'client_keys.authentication', row: `${clientId} ${kid}` }
 }

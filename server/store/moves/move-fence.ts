@@ -26,6 +26,7 @@ const FENCED: readonly Fenced[] = [
   { table: 'clients', isLasting: true },
   { table: 'accounts', isLasting: true },
   { table: 'client_secrets', isLasting: true },
+  { table: 'client_keys', isLasting: true },
   { table: 'client_console_links', isLasting: true },
 ]
 

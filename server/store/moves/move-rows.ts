@@ -95,7 +95,7 @@ async function copyClientRow(
   tables: readonly MovedTable[],
 ): Promise<number> {
   const { rows } = await source.query(
-    'select id, name, status, created_at from clients where client_key = $1',
+    'select id, name, status, credentials, created_at from clients where client_key = $1',
     [clientKey],
   )
   const [row] = rows
@@ -109,17 +109,16 @@ async function copyClientRow(
     if (left === null || !hasLeft(left.state)) throw alreadyThere()
     await forgetMove(target, newKey)
     await takeBack(target, newKey, tables)
-    await target.query('update clients set name = $2, status = $3 where client_key = $1', [
-      newKey,
-      row?.name,
-      row?.status,
-    ])
+    await target.query(
+      'update clients set name = $2, status = $3, credentials = $4 where client_key = $1',
+      [newKey, row?.name, row?.status, row?.credentials],
+    )
     return newKey
   }
   const { rows: made } = await target.query<{ client_key: number }>(
-    `insert into clients (id, name, status, created_at) values ($1, $2, $3, $4)
+    `insert into clients (id, name, status, credentials, created_at) values ($1, $2, $3, $4, $5)
      returning client_key`,
-    [row?.id, row?.name, row?.status, row?.created_at],
+    [row?.id, row?.name, row?.status, row?.credentials, row?.created_at],
   )
   return made[0]?.client_key as number
 }
@@ -189,6 +188,8 @@ export async function readMasterKeysOf(
   const { rows } = await db.query<{ id: string }>(
     `select distinct id from (
        select split_part(master_key_id, '/', 1) as id from client_secrets where client_key = $1
+       union all
+       select encode(substring(authentication from 1 for 4), 'hex') from client_keys where client_key = $1
        union all
        select encode(substring(sealed from 2 for 4), 'hex')
        from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { insertSecret, readCredentials, SECRETS_MAX } from './client-secrets.ts'
-import { insertClient, setClientStatus } from './clients.ts'
+import { insertClient, saveClientChange } from './clients.ts'
 
 const { pool } = await cloneDatabase()
 const NOW = new Date('2026-03-02T12:00:00Z')
@@ -33,7 +33,7 @@ test('A1: credentials come in the order asked for, an unknown client’s in the 
     await storeClientWith(1),
     await storeClientWith(2),
   ]
-  await setClientStatus(pool, one.id, 'DISABLED')
+  await saveClientChange(pool, one.id, { status: 'DISABLED', credentials: null })
   const stranger = randomUUID()
   const ids = [two.id, stranger, one.id, none.id, two.id]
   const found = await readCredentials(pool, ids, DUMMY)

@@ -5,7 +5,7 @@ import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
-import type { ClientStatus } from './clients.ts'
+import type { ClientCredentials, ClientStatus } from './clients.ts'
 
 export interface SecretDigest {
   id: string
@@ -17,6 +17,7 @@ export interface SecretDigest {
 export interface Credentials {
   clientKey: number
   status: ClientStatus
+  credentials: ClientCredentials
   secrets: readonly SecretDigest[]
 }
 
@@ -26,6 +27,7 @@ export const SECRETS_MAX = 2
 interface CredentialsRow {
   client_key: number
   status: ClientStatus
+  credentials: ClientCredentials
   id: string
   digest: Buffer
   master_key_id: string
@@ -44,13 +46,14 @@ export async function readCredentials(
 ): Promise<readonly Credentials[]> {
   const { rows } = await db.query<CredentialsRow>({
     name: 'read-credentials',
-    text: `select client.client_key, client.status, coalesce(held.id, $4::uuid) as id,
+    text: `select client.client_key, client.status, client.credentials, coalesce(held.id, $4::uuid) as id,
              coalesce(held.digest, $2) as digest,
              coalesce(held.master_key_id, $3) as master_key_id
            from unnest(${hideLength('$1', 'uuid[]')}) with ordinality as q (client_id, number)
            cross join lateral (
              select coalesce(max(client_key), -1) as client_key,
-               coalesce(max(status), 'DISABLED') as status
+               coalesce(max(status), 'DISABLED') as status,
+               coalesce(max(credentials), 'any') as credentials
              from clients where id = q.client_id
            ) as client
            cross join generate_series(1, ${SECRETS_MAX}) as nth
@@ -64,7 +67,8 @@ export async function readCredentials(
   return clientIds.map((_, index) => {
     const own = rows.slice(index * SECRETS_MAX, (index + 1) * SECRETS_MAX)
     const [first] = own as [CredentialsRow]
-    return { clientKey: first.client_key, status: first.status, secrets: own.map(toSecret) }
+    const { client_key: clientKey, status, credentials } = first
+    return { clientKey, status, credentials, secrets: own.map(toSecret) }
   })
 }
 

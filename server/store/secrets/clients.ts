@@ -9,11 +9,15 @@ import { isNamed } from '../sql/search-words.ts'
 
 export type ClientStatus = 'ACTIVE' | 'DISABLED'
 
+/** What gets it a token: its secrets and its keys, or its keys alone. */
+export type ClientCredentials = 'any' | 'keys'
+
 export interface Client {
   clientKey: number
   id: string
   name: string
   status: ClientStatus
+  credentials: ClientCredentials
   createdAt: Date
 }
 
@@ -22,10 +26,11 @@ interface ClientRow {
   id: string
   name: string
   status: ClientStatus
+  credentials: ClientCredentials
   created_at: Date
 }
 
-const COLUMNS = 'client_key, id, name, status, created_at'
+const COLUMNS = 'client_key, id, name, status, credentials, created_at'
 
 export async function insertClient(
   db: Db,
@@ -49,14 +54,21 @@ export async function findClient(db: Db, clientId: string): Promise<Client | nul
   return rows[0] ? toClient(rows[0]) : null
 }
 
-export async function setClientStatus(
+export interface ClientChange {
+  /** Null: as it is. */
+  status: ClientStatus | null
+  credentials: ClientCredentials | null
+}
+
+export async function saveClientChange(
   db: Db,
   clientId: string,
-  status: ClientStatus,
+  { status, credentials }: ClientChange,
 ): Promise<Client | null> {
   const { rows } = await db.query<ClientRow>({
-    text: `update clients set status = $2 where id = $1 and not is_internal returning ${COLUMNS}`,
-    values: [clientId, status],
+    text: `update clients set status = coalesce($2, status), credentials = coalesce($3, credentials)
+           where id = $1 and not is_internal returning ${COLUMNS}`,
+    values: [clientId, status, credentials],
   })
   return rows[0] ? toClient(rows[0]) : null
 }
@@ -131,6 +143,7 @@ function toClient(row: ClientRow): Client {
     id: row.id,
     name: row.name,
     status: row.status,
+    credentials: row.credentials,
     createdAt: row.created_at,
   }
 }

@@ -22,7 +22,8 @@ export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<strin
              union all
              select encode(substring(authentication from 1 for 4), 'hex')
              from (select authentication from signing_keys
-               union all select authentication from webhook_keys) as keys
+               union all select authentication from webhook_keys
+               union all select authentication from client_keys) as keys
              where authentication is not null
              union all
              select encode(substring(sealed from 2 for 4), 'hex')

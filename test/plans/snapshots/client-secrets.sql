@@ -17,13 +17,14 @@ prepare "client-secrets.listSecrets" (integer) as
 
 -- client-secrets.readCredentials: kept as read-credentials
 prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
-  select client.client_key, client.status, coalesce(held.id, $4::uuid) as id,
+  select client.client_key, client.status, client.credentials, coalesce(held.id, $4::uuid) as id,
   coalesce(held.digest, $2) as digest,
   coalesce(held.master_key_id, $3) as master_key_id
   from unnest((select $1::uuid[])::uuid[]) with ordinality as q (client_id, number)
   cross join lateral (
     select coalesce(max(client_key), -1) as client_key,
-    coalesce(max(status), 'DISABLED') as status
+    coalesce(max(status), 'DISABLED') as status,
+    coalesce(max(credentials), 'any') as credentials
     from clients where id = q.client_id
   ) as client
   cross join generate_series(1, 2) as nth

@@ -17,7 +17,8 @@ prepare "master-keys.countSecretsByMasterKey" as
     union all
     select encode(substring(authentication from 1 for 4), 'hex')
     from (select authentication from signing_keys
-      union all select authentication from webhook_keys) as keys
+      union all select authentication from webhook_keys
+      union all select authentication from client_keys) as keys
     where authentication is not null
     union all
     select encode(substring(sealed from 2 for 4), 'hex')

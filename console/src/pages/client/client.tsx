@@ -1,4 +1,4 @@
-// One client: its accounts, its secrets, a link that signs it in here, and the switch that disables it.
+// One client: its accounts, its secrets and keys, a link that signs it in here, and the switch that disables it.
 
 import { useRead } from '../../api/hooks.ts'
 import { useCan } from '../../api/session.ts'
@@ -11,6 +11,7 @@ import { Facts, PageHead, Panel } from '../../ui/basics/page.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import type { PageProps } from '../page-props.ts'
 import { Accounts } from './accounts.tsx'
+import { ClientKeys } from './client-keys.tsx'
 import { ConsoleLinkButton } from './console-link.tsx'
 import { Secrets } from './secrets.tsx'
 import { StatusButton } from './status-button.tsx'
@@ -55,6 +56,7 @@ export default function ClientPage({ params }: PageProps) {
           </Panel>
           <Accounts path={path} canAct={canAct} />
           <Secrets client={data} path={path} canAct={canAct} />
+          <ClientKeys client={data} path={path} canAct={canAct} />
         </>
       ) : null}
     </>

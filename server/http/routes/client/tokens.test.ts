@@ -555,11 +555,11 @@ test('A7: a disabled client’s tokens stop within 5 seconds, and work again whe
   const server = await serveHttp(t, pool)
   const { token, clientId, clientSecret } = await onboard(server)
   assert.equal((await listWith(server, token)).statusCode, 200)
-  await changeClient(server.deps, clientId, 'DISABLED')
+  await changeClient(server.deps, clientId, { status: 'DISABLED' })
   server.clock.advance(4.9)
   assertProblem(await listWith(server, token), 401, 'invalid-token')
   assertProblem(await login(server, { clientId, clientSecret }), 401, 'invalid-credentials')
-  await changeClient(server.deps, clientId, 'ACTIVE')
+  await changeClient(server.deps, clientId, { status: 'ACTIVE' })
   server.clock.advance(4.9)
   assert.equal((await listWith(server, token)).statusCode, 200)
 })
@@ -569,12 +569,12 @@ test('regression: a client that was enabled again is let in at once, in every pr
   const server = await serveHttp(t, pool, { clock })
   const elsewhere = await serveHttp(t, pool, { clock })
   const { token, clientId, clientSecret } = await onboard(server)
-  await changeClient(server.deps, clientId, 'DISABLED')
+  await changeClient(server.deps, clientId, { status: 'DISABLED' })
   clock.advance(5)
   for (const one of [server, elsewhere]) {
     assertProblem(await listWith(one, token), 401, 'invalid-token')
   }
-  await changeClient(server.deps, clientId, 'ACTIVE')
+  await changeClient(server.deps, clientId, { status: 'ACTIVE' })
   const { access_token } = (await login(server, { clientId, clientSecret })).json()
   for (const one of [server, elsewhere]) {
     assert.equal((await listWith(one, access_token)).statusCode, 200)

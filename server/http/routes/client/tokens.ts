@@ -2,6 +2,9 @@
 // verified with. GET /.well-known/oauth-authorization-server: both, for OAuth libraries to find.
 
 import type { FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { ASSERTION_TYPE } from '../../../core/proofs/client-assertion.ts'
+import { ASSERTION_ALGORITHMS } from '../../../core/proofs/client-jwk.ts'
 import type { Access } from '../../../operations/access/access.ts'
 import { issueToken } from '../../../operations/access/issue-token.ts'
 import { checkLogin } from '../../../operations/access/move-checks.ts'
@@ -31,12 +34,23 @@ const FormCredentials = Type.Object(
     grant_type: Type.Enum([GRANT_TYPE]),
     client_id: Type.Optional(Type.String({ description: 'Left out with HTTP Basic.' })),
     client_secret: Type.Optional(Type.String({ description: 'Left out with HTTP Basic.' })),
+    client_assertion_type: Type.Optional(Type.Enum([ASSERTION_TYPE])),
+    client_assertion: Type.Optional(
+      Type.String({
+        description:
+          'A JWT that the client signs with a key of its own (RFC 7523): `iss` and `sub` its id, `aud` the token endpoint or the issuer, `exp` at most 5 minutes ahead, `jti` for once.',
+      }),
+    ),
     scope: Type.Optional(Type.String({ description: 'Ignored.' })),
   },
   {
     description:
-      'Each parameter at most once. `client_id` and `client_secret` are required, unless they come as HTTP Basic.',
-    dependentRequired: { client_secret: ['client_id'] },
+      'Each parameter at most once. `client_id` and `client_secret` are required, unless they come as HTTP Basic or an assertion takes their place.',
+    dependentRequired: {
+      client_secret: ['client_id'],
+      client_assertion: ['client_assertion_type'],
+      client_assertion_type: ['client_assertion'],
+    },
     examples: [
       {
         grant_type: GRANT_TYPE,
@@ -72,15 +86,29 @@ const Metadata = Type.Object({
   jwks_uri: Type.String({ format: 'uri' }),
   grant_types_supported: Type.Array(Type.String()),
   token_endpoint_auth_methods_supported: Type.Array(Type.String()),
+  token_endpoint_auth_signing_alg_values_supported: Type.Array(Type.String()),
   response_types_supported: Type.Array(Type.String()),
   service_documentation: Type.String({ format: 'uri' }),
 })
 
 export function tokenRoutes(
   deps: Deps & { version: string; baseUrl(): string },
-  { keyring, logins, moves }: Pick<Access, 'keyring' | 'logins' | 'moves'>,
+  {
+    keyring,
+    logins,
+    assertions,
+    moves,
+  }: Pick<Access, 'keyring' | 'logins' | 'assertions' | 'moves'>,
 ): Routes {
   const issuer = new TokenIssuer(deps)
+  const checkCaller = (request: FastifyRequest): Promise<{ clientId: string }> => {
+    const { clientAssertion: assertion, ip: address } = request
+    if (assertion === null) {
+      return logins.check({ ...(request.body as Static<typeof JsonCredentials>), address })
+    }
+    const { token_endpoint, issuer } = toMetadata(deps.baseUrl())
+    return assertions.check({ assertion, audiences: [token_endpoint, issuer], address })
+  }
   return (app) => {
     const readForm = async (request: FastifyRequest, text: string) => readTokenForm(text, request)
     app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, readForm)
@@ -96,7 +124,7 @@ export function tokenRoutes(
         tags: ['Tokens'],
         summary: 'Obtain an access token',
         description:
-          'Exchange `clientId` and `clientSecret` for an access token, and send it with every other call as `Authorization: Bearer <token>`. Get a new one before it expires; asking for one per call is slower and counts against the limit.\n\nOAuth libraries send a form instead, with `grant_type=client_credentials` and the credentials in it or as HTTP Basic.',
+          'Exchange `clientId` and `clientSecret` for an access token, and send it with every other call as `Authorization: Bearer <token>`. Get a new one before it expires; asking for one per call is slower and counts against the limit.\n\nOAuth libraries send a form instead, with `grant_type=client_credentials` and the credentials in it or as HTTP Basic. A client that has a key of its own sends an assertion in place of a secret (`private_key_jwt`).',
         body: Credentials,
         answers: {
           200: answer('An access token, and how many seconds it lasts.', Token),
@@ -110,12 +138,8 @@ export function tokenRoutes(
       }),
       handler: async (request, reply) => {
         checkLogin(await moves.current(), request.body.clientId)
-        const login = { ...request.body, address: request.ip }
-        const { token, lifetimeSeconds } = await issueToken(
-          deps,
-          { keyring, logins, issuer },
-          login,
-        )
+        const { clientId } = await checkCaller(request)
+        const { token, lifetimeSeconds } = await issueToken(deps, { keyring, issuer }, clientId)
         reply.header('cache-control', 'no-store')
         return { access_token: token, expires_in: lifetimeSeconds, token_type: 'Bearer' }
       },
@@ -170,7 +194,12 @@ function toMetadata(issuer: string) {
     token_endpoint: `${issuer}/auth/token`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     grant_types_supported: [GRANT_TYPE],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    token_endpoint_auth_methods_supported: [
+      'client_secret_basic',
+      'client_secret_post',
+      'private_key_jwt',
+    ],
+    token_endpoint_auth_signing_alg_values_supported: [...ASSERTION_ALGORITHMS],
     response_types_supported: [],
     service_documentation: `${issuer}/guides/api`,
   }

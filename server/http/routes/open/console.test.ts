@@ -302,7 +302,7 @@ test('a link is a client’s own: for no operator’s port, no disabled client, 
   assert.equal((await whoIs(await signIn({ link: operators }))).kind, 'operator')
   assert.equal((await whoIs(cookie)).clientId, other.clientId)
   const early = await make()
-  await changeClient(server.deps, other.clientId, 'DISABLED')
+  await changeClient(server.deps, other.clientId, { status: 'DISABLED' })
   server.clock.advance(2.1)
   assert.equal((await whoIs(cookie)).kind, null)
   assert.equal((await whoIs(await signIn({ link: early }))).kind, null)

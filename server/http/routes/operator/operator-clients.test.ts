@@ -75,7 +75,13 @@ test('clients are listed as a page, without secrets', async (t) => {
   await ask(server, 'POST', '', { name: 'Listed' })
   const page = (await ask(server, 'GET', '?size=1&page=0')).json()
   assert.deepEqual(Object.keys(page), ['content', 'totalPages', 'totalElements', 'size', 'number'])
-  assert.deepEqual(Object.keys(page.content[0]), ['clientId', 'name', 'status', 'createdAt'])
+  assert.deepEqual(Object.keys(page.content[0]), [
+    'clientId',
+    'name',
+    'status',
+    'credentials',
+    'createdAt',
+  ])
   assert.equal(page.content.length, 1)
   const far = (await ask(server, 'GET', '?page=100000')).json()
   assert.deepEqual([far.content, far.totalElements], [[], page.totalElements])

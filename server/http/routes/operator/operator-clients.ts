@@ -5,7 +5,11 @@ import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { createConsoleLink } from '../../../operations/access/create-console-link.ts'
 import { issueClientSecret } from '../../../operations/access/issue-client-secret.ts'
 import { revokeClientSecret } from '../../../operations/access/revoke-client-secret.ts'
-import { CLIENT_STATUSES, changeClient } from '../../../operations/clients/change-client.ts'
+import {
+  CLIENT_CREDENTIALS,
+  CLIENT_STATUSES,
+  changeClient,
+} from '../../../operations/clients/change-client.ts'
 import { onboardClient } from '../../../operations/clients/onboard-client.ts'
 import { openAccount } from '../../../operations/clients/open-account.ts'
 import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
@@ -15,6 +19,7 @@ import { auditOf } from '../../answers/audit.ts'
 import { Instant, SearchText, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { invalidFields } from '../../basics/validation.ts'
 import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
 import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
 import { EMPTY_BODY, IdParams, readId } from '../../schemas/schemas.ts'
@@ -26,9 +31,19 @@ const Named = Type.Object(
   { examples: [{ name: 'Northwind Traders' }] },
 )
 
-const StatusChange = Type.Object(
-  { status: Type.Enum([...CLIENT_STATUSES]) },
-  { examples: [{ status: 'DISABLED' }] },
+const ClientCredentialsSchema = Type.Enum([...CLIENT_CREDENTIALS], {
+  description: 'What gets it a token: its secrets and its keys (`any`), or its `keys` alone.',
+})
+
+const ClientChangeBody = Type.Object(
+  {
+    status: Type.Optional(Type.Enum([...CLIENT_STATUSES])),
+    credentials: Type.Optional(ClientCredentialsSchema),
+  },
+  {
+    examples: [{ status: 'DISABLED' }, { credentials: 'keys' }],
+    published: { anyOf: [{ required: ['status'] }, { required: ['credentials'] }] },
+  },
 )
 
 export const NewClient = Type.Object({
@@ -41,6 +56,7 @@ export const ClientItem = Type.Object({
   clientId: Uuid,
   name: Type.String(),
   status: Type.Enum([...CLIENT_STATUSES]),
+  credentials: ClientCredentialsSchema,
   createdAt: Instant,
 })
 
@@ -158,18 +174,23 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
       url: '/clients/:id',
       ...forOperators('admin', {
         operationId: 'changeClient',
-        summary: 'Disable or enable a client',
-        description: 'The tokens of a disabled client stop working within 5 seconds.',
+        summary: 'Disable or enable a client, or choose what gets it a token',
+        description:
+          'The tokens of a disabled client stop working within 5 seconds. With `credentials: keys` its secrets get no token any more.',
         params: IdParams,
-        body: StatusChange,
+        body: ClientChangeBody,
         answers: { 200: answer('The client as it is now.', ClientItem) },
         problems: ABOUT_CLIENT,
       }),
       handler: async (request) => {
-        const { status } = request.body
-        const action = status === 'ACTIVE' ? 'client.enable' : 'client.disable'
-        const audit = auditOf(deps, request, action)
-        return toClientItem(await changeClient(deps, readId(request.params.id), status, audit))
+        const { status, credentials } = request.body
+        if (status === undefined && credentials === undefined) {
+          const detail = 'Give the status, or the credentials.'
+          throw invalidFields([{ pointer: '/status', code: 'missing', detail }])
+        }
+        const audit = auditOf(deps, request, ACTIONS[status ?? 'none'])
+        const id = readId(request.params.id)
+        return toClientItem(await changeClient(deps, id, request.body, audit))
       },
     })
 
@@ -278,16 +299,24 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
   }
 }
 
+const ACTIONS = {
+  ACTIVE: 'client.enable',
+  DISABLED: 'client.disable',
+  none: 'client.change',
+} as const
+
 function toClientItem(client: {
   id: string
   name: string
   status: 'ACTIVE' | 'DISABLED'
+  credentials: 'any' | 'keys'
   createdAt: Date
 }) {
   return {
     clientId: client.id,
     name: client.name,
     status: client.status,
+    credentials: client.credentials,
     createdAt: client.createdAt.toISOString(),
   }
 }

@@ -1,0 +1,111 @@
+// `paybell clients keys …`: the public keys with which a client proves who it is, and whether its secrets still count.
+
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { ClientItem, ClientKey } from '../../sdk/src/internal/operator-types.ts'
+import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
+import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
+import { id, oneOf } from '../basics/parse.ts'
+import { UsageError } from '../basics/run.ts'
+import { formatTime } from '../basics/terminal.ts'
+
+const PATH = '/operator/v1/clients'
+const CLIENT = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
+const CREDENTIALS: readonly ClientItem['credentials'][] = ['any', 'keys']
+
+export function clientKeysCommand(): Command {
+  return family('keys', 'Public keys that get a client its tokens, instead of a secret.', [
+    add(),
+    list(),
+    remove(),
+    accept(),
+  ])
+}
+
+function add(): Command {
+  return operatorCommand('add', 'Add a public key: Ed25519, P-256 or RSA, as a JWK.', [
+    `paybell clients keys add ${CLIENT} public.jwk`,
+  ])
+    .argument('<client>', 'id of the client', id)
+    .argument('<file>', 'file with the public key as a JWK')
+    .action(
+      calling(async (call: Call, clientId: string, file: string) => {
+        const api = await call.operator()
+        const answer = await api.post(`${PATH}/${clientId}/keys`, { jwk: await readJwk(file) })
+        call.answer<ClientKey>(answer, ({ kid, alg }) => {
+          call.fields([
+            ['Key id', kid],
+            ['Algorithm', alg],
+          ])
+        })
+      }),
+    )
+}
+
+async function readJwk(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`)
+  }
+}
+
+function list(): Command {
+  return withPage(
+    operatorCommand('list', 'List the public keys of a client.', [
+      `paybell clients keys list ${CLIENT}`,
+    ]).argument('<client>', 'id of the client', id),
+  ).action(
+    calling(async (call: Call<PageOptions>, clientId: string) => {
+      const { page, size } = call.options
+      const answer = await (await call.operator()).get(`${PATH}/${clientId}/keys`, { page, size })
+      showPage<ClientKey>(
+        call,
+        answer,
+        [
+          { title: 'KEY', of: ({ kid }) => kid },
+          { title: 'ALGORITHM', of: ({ alg }) => alg },
+          { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
+        ],
+        'The client has no keys: it gets its tokens with a secret.',
+      )
+    }),
+  )
+}
+
+function remove(): Command {
+  return operatorCommand('delete', 'Delete a public key of a client.', [
+    `paybell clients keys delete ${CLIENT} payments-2026`,
+  ])
+    .argument('<client>', 'id of the client', id)
+    .argument('<kid>', 'id of the key')
+    .action(
+      calling(async (call: Call, clientId: string, kid: string) => {
+        const path = `${PATH}/${clientId}/keys/${encodeURIComponent(kid)}`
+        await (await call.operator()).call('DELETE', path)
+        if (call.isJson) call.print(JSON.stringify({ deleted: kid }))
+        else call.print(`The key ${kid} is deleted.`)
+      }),
+    )
+}
+
+function accept(): Command {
+  return operatorCommand('accept', 'Choose what gets the client a token: any, or its keys only.', [
+    `paybell clients keys accept ${CLIENT} keys`,
+  ])
+    .argument('<client>', 'id of the client', id)
+    .argument('<credentials>', 'any, or keys', oneOf(CREDENTIALS))
+    .action(
+      calling(async (call: Call, clientId: string, credentials: string) => {
+        const api = await call.operator()
+        const answer = await api.call('PATCH', `${PATH}/${clientId}`, { body: { credentials } })
+        call.answer<ClientItem>(answer, (client) => {
+          call.print(
+            client.credentials === 'keys'
+              ? `${client.name} gets tokens with its keys only.`
+              : `${client.name} gets tokens with its secrets and its keys.`,
+          )
+        })
+      }),
+    )
+}

@@ -1,0 +1,62 @@
+// What a client assertion (RFC 7523) must look like before its signature is checked, and after. Pure: operations/ verifies.
+
+import { isUuid } from '../plain/uuid.ts'
+import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from './client-jwk.ts'
+
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+const ASSERTION_BYTES_MAX = 4_096
+/** Clocks may be a minute apart. */
+export const ASSERTION_LEEWAY_SECONDS = 60
+const ASSERTION_SECONDS_MAX = 300
+const JTI_CHARACTERS_MAX = 256
+
+export interface Assertion {
+  clientId: string
+  alg: AssertionAlgorithm
+  /** Null where its maker names none: then every key of the client is tried. */
+  kid: string | null
+}
+
+/** What it claims, unverified; null for one that no client can have made for us. */
+export function readAssertion(text: string): Assertion | null {
+  if (text.length > ASSERTION_BYTES_MAX) return null
+  const [head, payload, signature, ...more] = text.split('.')
+  if (!head || !payload || !signature || more.length > 0) return null
+  const header = readObject(head)
+  const claims = readObject(payload)
+  // RFC 9864 gives EdDSA with this curve a name of its own, which some libraries use.
+  const named = header.alg === 'Ed25519' ? 'EdDSA' : header.alg
+  const alg = ASSERTION_ALGORITHMS.find((one) => one === named)
+  const { kid = null } = header
+  if (alg === undefined || 'crit' in header || (kid !== null && typeof kid !== 'string'))
+    return null
+  const { sub } = claims
+  if (typeof sub !== 'string' || !isUuid(sub)) return null
+  return { clientId: sub, alg, kid }
+}
+
+/** What is wrong with the times and the id of one whose signature holds; null when nothing is. */
+export function findAssertionFault(
+  { exp, iat, jti }: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): string | null {
+  const latest = nowMs / 1_000 + ASSERTION_LEEWAY_SECONDS
+  if (typeof exp !== 'number' || exp > latest + ASSERTION_SECONDS_MAX) {
+    return `exp must be at most ${ASSERTION_SECONDS_MAX} seconds ahead.`
+  }
+  if (iat !== undefined && (typeof iat !== 'number' || iat > latest))
+    return 'iat must not be in the future.'
+  if (typeof jti !== 'string' || jti === '' || jti.length > JTI_CHARACTERS_MAX) {
+    return `jti must be a text of 1 to ${JTI_CHARACTERS_MAX} characters.`
+  }
+  return null
+}
+
+function readObject(part: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
