@@ -107,6 +107,8 @@ create table client_certificates (
   not_after timestamp with time zone,
   is_default boolean not null,
   created_at timestamp with time zone not null,
+  expiry_told_days smallint,
+  notices integer not null default 0,
   constraint client_certificates_pkey PRIMARY KEY (id),
   constraint certificate_has_a_beginning CHECK ((num_nonnulls(request_pem, chain_pem) > 0)),
   constraint certificate_is_whole CHECK ((num_nulls(chain_pem, fingerprint, not_before, not_after) = ANY (ARRAY[0, 4]))),

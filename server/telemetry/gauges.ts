@@ -203,6 +203,16 @@ function addDatabaseGauges(
       for (const [table, rows] of Object.entries(defaultRows)) one.set({ table }, rows)
     },
   )
+  fromDatabase(
+    'paybell_client_certificate_expiry_seconds',
+    'How long until a certificate that receivers are shown ends, by its name; below 0 once it has ended.',
+    ['name'],
+    (one, { certificateEndsMs }) => {
+      for (const [name, endsMs] of Object.entries(certificateEndsMs)) {
+        one.set({ name }, (endsMs - nowMs()) / 1_000)
+      }
+    },
+  )
   gauge(
     'paybell_untrusted_keys',
     'Keys in the database that are not authenticated with the master key, and so are not trusted; should be 0.',

@@ -38,6 +38,7 @@ const GAUGES = {
   partitionDaysAhead: 7,
   auditSealedThroughMs: 31_000,
   defaultRows: { events: 3, final_deliveries: 0, earlier_attempts: 0, audit: 0 },
+  certificateEndsMs: { 'pix-2026': 11_000, 'pix-2027': 3_661_000 },
 } as const
 
 function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
@@ -194,6 +195,9 @@ describe('metrics', () => {
     assert.equal(readValue(text, 'paybell_untrusted_keys', { keys: 'webhook' }), 2)
     assert.equal(readValue(text, 'paybell_webhooks', { status: 'ACTIVE' }), 4)
     assert.equal(readValue(text, 'paybell_default_partition_rows', { table: 'events' }), 3)
+    const ends = 'paybell_client_certificate_expiry_seconds'
+    assert.equal(readValue(text, ends, { name: 'pix-2026' }), -50, 'it has ended')
+    assert.equal(readValue(text, ends, { name: 'pix-2027' }), 3_600)
     assert.equal(readValue(text, 'paybell_db_pool_connections', { state: 'active' }), 2)
   })
 

@@ -1,4 +1,4 @@
-// One round of notices: changes of endpoints become events and deliveries of Paybell's own client, which the
+// One round of notices: changes of endpoints, and ends of certificates, become events and deliveries of Paybell's own client, which the
 // engine then signs, sends, retries and records like any other. The process that gets the lock decides; what
 // the operator, or the client, has been notified of commits with the notices.
 
@@ -31,6 +31,7 @@ import {
 } from '../store/endpoints/notices.ts'
 import { readFailureReasons } from '../store/endpoints/recent-failures.ts'
 import { saveEventsAndFanOut } from '../store/payments/accept.ts'
+import { makeCertificateNotices } from './certificate-notices.ts'
 import { makeHeadNotice } from './head-notice.ts'
 
 /** How many endpoints one round covers; the rest waits for the next. */
@@ -57,7 +58,8 @@ async function decideForOperator(deps: Deps, db: Db): Promise<readonly HandedOff
     complete: async ({ endpoint }) => endpoint,
   })
   const head = await makeHeadNotice(deps, db, clientKey, now)
-  return saveEventsAndFanOut(db, head === null ? events : [...events, head], now)
+  const ending = await makeCertificateNotices(deps, db, clientKey, now)
+  return saveEventsAndFanOut(db, [...events, ...(head === null ? [] : [head]), ...ending], now)
 }
 
 async function decideForClients(deps: Deps, db: Db): Promise<readonly HandedOff[]> {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { readMadeAt } from '../support/database.ts'
+import { issue } from '../support/issue-certificate.ts'
 import { type Paybell, startPaybell, untilAllAre } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -71,6 +72,7 @@ describe('deploy/', () => {
     const id = randomUUID()
     await paybell.caller.putPayment(id, sampleBody({ id }))
     await untilAllAre(paybell.pool, ['DELIVERED'])
+    await importCertificate()
     scrape = async () => (await fetch(`${paybell.baseUrl}/metrics`)).text()
     series = parseMetrics(await scrape())
     const { baseUrl, operatorKey } = paybell
@@ -79,6 +81,19 @@ describe('deploy/', () => {
     const shown = await fetch(`${route.baseUrl}/metrics`, { headers })
     seriesOfRoute = parseMetrics(await shown.text())
   })
+
+  async function importCertificate() {
+    const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
+    const made = await fetch(`${paybell.baseUrl}/operator/v1/client-certificates`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${paybell.operatorKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }),
+    })
+    assert.equal(made.status, 201)
+  }
 
   after(async () => {
     for (const task of owner.toReversed()) await task()
@@ -137,6 +152,7 @@ describe('deploy/', () => {
       'paybell_accept_batch_size_bucket',
       'paybell_deliveries_in_flight',
       'paybell_webhooks',
+      'paybell_client_certificate_expiry_seconds',
       'paybell_tokens_issued_total',
       'paybell_worker_last_heartbeat_timestamp_seconds',
       'paybell_db_pool_connections',
@@ -166,6 +182,8 @@ describe('deploy/', () => {
     assert.equal(value('paybell_accept_batch_size_count'), 1)
     assert.equal(value('paybell_tokens_issued_total', { result: 'issued' }), 1)
     assert.equal(value('paybell_webhooks', { status: 'ACTIVE' }), 1)
+    const expiry = value('paybell_client_certificate_expiry_seconds', { name: 'pix' }) as number
+    assert.ok(Math.abs(expiry / 86_400 - 365) < 1, `${expiry}`)
     assert.equal(value('paybell_shards_held'), 64)
     const heartbeat = value('paybell_worker_last_heartbeat_timestamp_seconds') as number
     assert.ok(Math.abs(heartbeat - Date.now() / 1_000) < 30)

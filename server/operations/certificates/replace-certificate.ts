@@ -9,6 +9,7 @@ import {
   replaceCertificate,
   type StoredCertificate,
   saveDefault,
+  usesOf,
 } from '../../store/secrets/client-certificates.ts'
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
@@ -65,8 +66,7 @@ export async function removeCertificate(
 ): Promise<void> {
   await inTransaction(deps.pool, async (db) => {
     const { found } = await lockOne(db, id)
-    const uses = await countCertificateUses(db)
-    const endpoints = (uses.get(id) ?? 0) + (found.isDefault ? (uses.get('default') ?? 0) : 0)
+    const endpoints = usesOf(await countCertificateUses(db), found)
     if (endpoints > 0) {
       throw new ServiceError(
         'certificate-in-use',

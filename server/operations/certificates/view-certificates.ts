@@ -6,6 +6,7 @@ import {
   countCertificateUses,
   readCertificates,
   type StoredCertificate,
+  usesOf,
 } from '../../store/secrets/client-certificates.ts'
 import type { Deps } from '../shared/deps.ts'
 import { notFound } from '../shared/service-errors.ts'
@@ -46,8 +47,7 @@ export async function viewPublicChains(
 async function readAll({ pool }: Pick<Deps, 'pool'>): Promise<readonly ViewedCertificate[]> {
   const [all, uses] = await Promise.all([readCertificates(pool), countCertificateUses(pool)])
   return all.map(({ sealedPrivateKey: _, ...shown }) => {
-    const asDefault = shown.isDefault ? (uses.get('default') ?? 0) : 0
-    return { ...shown, usedBy: (uses.get(shown.id) ?? 0) + asDefault }
+    return { ...shown, usedBy: usesOf(uses, shown) }
   })
 }
 

@@ -1,4 +1,4 @@
-// What the database alone knows of the whole service, for metrics: three statements, everything in them
+// What the database alone knows of the whole service, for metrics: a few statements, everything in them
 // bounded. Counts of what is owed stop at a limit; the size of history is the planner's estimate.
 
 import type { Pool } from 'pg'
@@ -7,6 +7,7 @@ import type { FinalState } from '../../core/delivery/delivery.ts'
 import type { EndpointStatus } from '../../core/delivery/endpoint.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
 import { type DefaultRows, readDefaultRows } from '../schema/default-partitions.ts'
+import { readCertificateEnds } from '../secrets/certificate-ends.ts'
 import { downEndpoints, isOfDownEndpoint } from '../sql/due-times.ts'
 
 export interface DatabaseGauges {
@@ -25,6 +26,8 @@ export interface DatabaseGauges {
   auditSealedThroughMs: number | null
   /** Rows that lie in a default partition, where there should be none, by table. */
   defaultRows: DefaultRows
+  /** When the service's own certificates end, by name. */
+  certificateEndsMs: Readonly<Record<string, number>>
 }
 
 /** Of each shard; 64 of them make about a million, which is backlog enough for a gauge. */
@@ -44,11 +47,12 @@ export async function readDatabaseGauges(
   limitMs: number,
 ): Promise<DatabaseGauges> {
   return inTransaction(pool, async (db) => {
-    const [, owed, catalogue, defaultRows] = await Promise.all([
+    const [, owed, catalogue, defaultRows, ends] = await Promise.all([
       db.query(`set local statement_timeout = ${Math.ceil(limitMs)}`),
       readOwed(db, now),
       readCatalogue(db),
       readDefaultRows(db),
+      readCertificateEnds(db),
     ])
     return {
       due: owed.due,
@@ -61,6 +65,9 @@ export async function readDatabaseGauges(
       auditSealedThroughMs:
         owed.sealed_through instanceof Date ? owed.sealed_through.getTime() : null,
       defaultRows,
+      certificateEndsMs: Object.fromEntries(
+        ends.map(({ name, notAfter }) => [name, notAfter.getTime()]),
+      ),
     }
   })
 }

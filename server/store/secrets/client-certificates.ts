@@ -66,6 +66,14 @@ export async function countCertificateUses(db: Db): Promise<ReadonlyMap<string, 
   return new Map(rows.map((row) => [row.client_certificate, row.count]))
 }
 
+/** Endpoints that are shown it. */
+export function usesOf(
+  uses: ReadonlyMap<string, number>,
+  { id, isDefault }: Pick<StoredCertificate, 'id' | 'isDefault'>,
+): number {
+  return (uses.get(id) ?? 0) + (isDefault ? (uses.get('default') ?? 0) : 0)
+}
+
 export async function insertCertificate(db: Db, certificate: StoredCertificate): Promise<void> {
   const { chain } = certificate
   await db.query({
@@ -88,7 +96,7 @@ export async function insertCertificate(db: Db, certificate: StoredCertificate):
   })
 }
 
-/** What was signed for the key that is there. */
+/** What was signed for the key that is there. With another end, the operator is told of that anew. */
 export async function saveChain(
   db: Db,
   id: string,
@@ -96,7 +104,8 @@ export async function saveChain(
 ): Promise<void> {
   await db.query({
     text: `update client_certificates set subject = $2, chain_pem = $3, fingerprint = $4,
-             not_before = $5, not_after = $6, is_default = $7
+             not_before = $5, not_after = $6, is_default = $7,
+             expiry_told_days = case when not_after = $6 then expiry_told_days end
            where id = $1`,
     values: [id, subject, chain.pem, chain.fingerprint, chain.notBefore, chain.notAfter, isDefault],
   })
