@@ -24,3 +24,12 @@ test('every migration has its hash in migration-hashes.txt (if not: npm run sche
     [],
   )
 })
+
+test('regression: no two migrations have one number: a database that has the later refuses the earlier', async () => {
+  const names = [...(await readMigrationHashes(MIGRATIONS_DIR)).keys()]
+  const numbers = names.map((name) => name.slice(0, 4))
+  assert.deepEqual(
+    numbers.filter((number, index) => numbers.indexOf(number) !== index),
+    [],
+  )
+})
