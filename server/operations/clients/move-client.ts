@@ -39,6 +39,7 @@ import {
 } from '../../store/moves/move-rows.ts'
 import { findClient } from '../../store/secrets/clients.ts'
 import { countSecretsByMasterKey } from '../../store/secrets/master-keys.ts'
+import { carryCertificates, checkCertificates } from './carry-certificates.ts'
 import { carryNoticeEndpoint } from './save-notice-endpoint.ts'
 
 export interface MoveOptions extends EndUrls {
@@ -145,6 +146,7 @@ export class MoveRun {
     if (client === null) throw new Error('this cell has no client with this id')
     const { clientKey } = client
     await checkKeys(source, target, clientKey, clientId)
+    await checkCertificates(source.db, target.db, clientKey)
     await source.change(async (db) =>
       beginMove(db, { clientKey, clientId, toCell, toAddress }, await nowOf(db)),
     )
@@ -188,6 +190,10 @@ export class MoveRun {
         // Last, because from here on a lock is waited for in seconds.
         await lockNotices(to)
         await carryNoticeEndpoint(from, to, move.clientId, await nowOf(to))
+        await carryCertificates(from, to, {
+          fromKey: move.clientKey,
+          clientKey: copied.clientKey,
+        })
         await resumeAll(to, copied.clientKey, move.activeEndpoints, await nowOf(to))
         // Without it an undo could have begun, and waits for this session alone.
         await source.assertHeld()
