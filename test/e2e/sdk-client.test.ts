@@ -192,6 +192,8 @@ test('what a webhook gets is changed, what it missed is counted and sent; notice
   const set = await client.notices.set(callback)
   assert.deepEqual(set, { callbackUrl: callback.callbackUrl, status: 'ACTIVE', recent: [] })
   assert.deepEqual(await client.notices.get(), set)
+  const { content } = await client.certificates({ size: 5 })
+  assert.deepEqual(content, [], 'the service has none to show')
   await client.notices.delete()
   await assert.rejects(client.notices.get(), { code: 'not-found', status: 404 })
   await client.webhooks.delete(webhook.id)

@@ -8,6 +8,7 @@ import { createOperator, type Operator } from '../../sdk/src/operating/operator-
 import { createProducer } from '../../sdk/src/operating/producer.ts'
 import type { PaymentInput } from '../../sdk/src/operating/put-all.ts'
 import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
+import { issue } from '../support/issue-certificate.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -208,6 +209,48 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
     [[0, false]],
   )
   assert.equal((await operator.service.stats({ window: 'day' })).series.stepSeconds, 900)
+})
+
+test('a certificate is asked for or imported, and endpoints follow from one to the other', async () => {
+  const { certificates } = operator
+  const root = issue({ subject: 'CN=Root', isAuthority: true })
+  const of = { subject: 'CN=paybell', by: root, purposes: ['client'] } as const
+  const own = issue(of)
+  const first = await certificates.import({
+    name: 'pix-2026',
+    certificatePem: own.pem + root.pem,
+    privateKeyPem: own.keyPem,
+  })
+  assert.equal(first.isDefault, true)
+  const renewed = issue({ ...of, key: own.privateKey })
+  const completed = await certificates.complete(first.id, renewed.pem + root.pem)
+  assert.notEqual(completed.fingerprintSha256, first.fingerprintSha256)
+  const asked = await certificates.request({ name: 'pix-2027', subject: 'CN=paybell, C=BR' })
+  assert.match(asked.certificateRequestPem ?? '', /^-----BEGIN CERTIFICATE REQUEST-----/)
+  const other = issue(of)
+  const second = await certificates.import({
+    name: 'pix-2028',
+    certificatePem: other.pem + root.pem,
+    privateKeyPem: other.keyPem,
+  })
+  const [endpoint] = (await operator.endpoints.list()).content
+  assert.ok(endpoint)
+  await operator.endpoints.change(endpoint.id, { tls: { clientCertificate: first.id } })
+  assert.equal((await certificates.get(first.id)).usedBy, 1)
+  const follow = { by: second.id, dryRun: true }
+  assert.deepEqual(await certificates.replace(first.id, follow), { endpoints: 1 })
+  assert.equal((await certificates.get(first.id)).usedBy, 1, 'it only counted')
+  assert.deepEqual(await certificates.replace(first.id, { by: second.id }), { endpoints: 1 })
+  await operator.endpoints.change(endpoint.id, { tls: { clientCertificate: 'default' } })
+  assert.deepEqual(await certificates.makeDefault(second.id, { dryRun: true }), { endpoints: 1 })
+  assert.equal((await certificates.get(second.id)).isDefault, false, 'it only counted')
+  assert.deepEqual(await certificates.makeDefault(second.id), { endpoints: 1 })
+  await certificates.delete(first.id)
+  const left = []
+  for await (const { name } of certificates.all()) left.push(name)
+  assert.deepEqual(left, ['pix-2027', 'pix-2028'])
+  assert.equal((await certificates.list({ size: 1 })).totalElements, 2)
+  await operator.endpoints.change(endpoint.id, { tls: null })
 })
 
 test('every operation of the operator’s interface has a name in the SDK', async () => {

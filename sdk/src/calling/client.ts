@@ -1,12 +1,19 @@
 // The client interface: the calls of each kind of thing, over one caller.
 
-import type { EndpointSettings, Payment, SearchHit } from '../wire/types.ts'
+import type {
+  EndpointSettings,
+  Page,
+  Payment,
+  PublicCertificate,
+  SearchHit,
+} from '../wire/types.ts'
 import type { CallDetails } from './caller.ts'
 import { type ClientOptions, createClientCaller } from './client-caller.ts'
 import {
   CLIENT_WIDE,
   type ListenerCalls,
   listenerCalls,
+  type PageQuery,
   type SubscriptionCalls,
   subscriptionCalls,
   type WebhookCalls,
@@ -33,6 +40,8 @@ export interface Client {
   deliveries: DeliveryCalls
   events: EventCalls
   payments: PaymentCalls
+  /** What your receivers are shown when they ask who calls, for them to trust; `tls.clientCertificate` chooses one. */
+  certificates(query?: PageQuery, details?: CallOptions): Promise<Page<PublicCertificate>>
   /** Any id, an external id, or words of an address or of an account's name, each perhaps only begun. */
   search(text: string, details?: CallOptions): Promise<readonly SearchHit[]>
   /** All payments of all accounts to one address. The same `callbackUrl` again replaces key and header. */
@@ -78,6 +87,11 @@ export function createClient(options: ClientOptions): Client {
     deliveries: deliveryCalls(caller),
     events: eventCalls(caller),
     payments: paymentCalls(caller),
+    certificates: (query = {}, details) =>
+      caller.get<Page<PublicCertificate>>('/v1/client-certificates', query, {
+        ...details,
+        ...CLIENT_WIDE,
+      }),
     search: async (q, details) =>
       (await caller.get<{ items: SearchHit[] }>('/v1/search', { q }, details)).items,
     async subscribe({ callbackUrl, sharedKey, ...rest }, details) {

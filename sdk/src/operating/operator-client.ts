@@ -1,6 +1,7 @@
 // The operator's interface: the calls of each kind of thing, over one caller.
 
 import type { CallDetails } from '../calling/caller.ts'
+import { type CertificateCalls, certificateCalls } from './certificate-calls.ts'
 import { createOperatorCallers, type OperatorOptions } from './operator-caller.ts'
 import {
   type AccountCalls,
@@ -46,6 +47,8 @@ export interface Operator {
   signingKeys: SigningKeyCalls
   /** Those that sign callbacks and statements. */
   webhookKeys: SigningKeyCalls
+  /** What receivers are shown when they ask who calls. */
+  certificates: CertificateCalls
   audit: AuditCalls
   /** The settings of the process that answers, and the service at a glance. */
   service: ServiceCalls
@@ -88,6 +91,7 @@ export function createOperator(options: OperatorOptions): Operator {
     jobs: jobCalls(caller),
     keys: keyCalls(caller),
     signingKeys: signingKeyCalls(caller, 'signing-keys'),
+    certificates: certificateCalls(caller),
     webhookKeys: signingKeyCalls(caller, 'webhook-keys'),
     audit: auditCalls(caller),
     service: serviceCalls(caller),

@@ -1,0 +1,55 @@
+// The operator's calls about the certificates that receivers are shown when they ask who calls.
+
+import { type Caller, segment } from '../calling/caller.ts'
+import type { PageQuery } from '../calling/endpoint-calls.ts'
+import type { CallOptions } from '../calling/transport.ts'
+import type { FollowingEndpoints, ServiceCertificate } from '../wire/operator-types.ts'
+import type { Page } from '../wire/types.ts'
+import { pageItems } from './operator-lists.ts'
+
+export type CertificateCalls = ReturnType<typeof certificateCalls>
+
+const CERTIFICATES = '/operator/v1/client-certificates'
+
+export function certificateCalls({ call, get }: Caller) {
+  const path = (id: string) => `${CERTIFICATES}/${segment(id)}`
+  return {
+    /** The oldest first, with how many endpoints are shown each. */
+    list: (query: PageQuery = {}, details?: CallOptions) =>
+      get<Page<ServiceCertificate>>(CERTIFICATES, query, details),
+    all: (details?: CallOptions) => pageItems<ServiceCertificate>(get, CERTIFICATES, {}, details),
+    get: (id: string, details?: CallOptions) =>
+      get<ServiceCertificate>(path(id), undefined, details),
+    /** Its key is made inside, and never leaves: `certificateRequestPem` is for an authority to sign. */
+    request: (asked: { name: string; subject: string }, details?: CallOptions) =>
+      call<ServiceCertificate>('POST', CERTIFICATES, { ...details, body: asked }),
+    /** One with its key, as PEM; the service's own certificate comes first, then each that signed the one before. */
+    import: (
+      certificate: { name: string; certificatePem: string; privateKeyPem: string },
+      details?: CallOptions,
+    ) => call<ServiceCertificate>('POST', CERTIFICATES, { ...details, body: certificate }),
+    /** What an authority has signed for the key that is inside; again, when it was renewed. */
+    complete: (id: string, certificatePem: string, details?: CallOptions) =>
+      call<ServiceCertificate>('PUT', `${path(id)}/certificate`, {
+        ...details,
+        body: { certificatePem },
+        isSafe: true,
+      }),
+    /** Endpoints that ask for `default` are shown it from now on. A dry run only counts them. */
+    makeDefault: (id: string, options: { dryRun?: boolean } = {}, details?: CallOptions) =>
+      call<FollowingEndpoints>('POST', `${path(id)}/default`, {
+        ...details,
+        body: { dryRun: options.dryRun ?? false },
+        isSafe: true,
+      }),
+    /** Endpoints that name it name the other from now on. A dry run only counts them. */
+    replace: (
+      id: string,
+      { by, dryRun = false }: { by: string; dryRun?: boolean },
+      details?: CallOptions,
+    ) =>
+      call<FollowingEndpoints>('POST', `${path(id)}/replace`, { ...details, body: { by, dryRun } }),
+    /** With its key. One that endpoints are shown is not deleted. */
+    delete: (id: string, details?: CallOptions) => call<void>('DELETE', path(id), details),
+  }
+}
