@@ -229,17 +229,26 @@ create table console_sessions (
   client_secret_id uuid,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  oidc_issuer text,
+  oidc_subject text,
+  oidc_sid text,
+  oidc_group text,
+  oidc_email text,
+  oidc_id_token bytea,
   constraint console_sessions_pkey PRIMARY KEY (digest),
   constraint console_sessions_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key),
   constraint console_sessions_operator_key_id_fkey FOREIGN KEY (operator_key_id) REFERENCES operator_keys(id),
   constraint first_key_names_its_master_key CHECK (((first_key_digest IS NULL) = (first_key_master_key_id IS NULL))),
   constraint only_a_client_session_names_a_secret CHECK (((client_key IS NOT NULL) OR (client_secret_id IS NULL))),
+  constraint person_has_issuer_and_group CHECK ((((oidc_subject IS NULL) = (oidc_issuer IS NULL)) AND ((oidc_subject IS NULL) = (oidc_group IS NULL)))),
   constraint session_digest_is_sha256 CHECK ((length(digest) = 32)),
-  constraint session_has_one_holder CHECK ((num_nonnulls(first_key_digest, operator_key_id, client_key) = 1))
+  constraint session_has_one_holder CHECK ((num_nonnulls(first_key_digest, operator_key_id, client_key, oidc_subject) = 1))
 );
 CREATE INDEX console_sessions_by_client ON console_sessions USING btree (client_key, created_at) WHERE (client_key IS NOT NULL);
 CREATE INDEX console_sessions_by_end ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_operator_key ON console_sessions USING btree (operator_key_id, created_at) WHERE (operator_key_id IS NOT NULL);
+CREATE INDEX console_sessions_by_person ON console_sessions USING btree (oidc_subject, created_at) WHERE (oidc_subject IS NOT NULL);
+CREATE INDEX console_sessions_by_sid ON console_sessions USING btree (oidc_sid) WHERE (oidc_sid IS NOT NULL);
 CREATE INDEX console_sessions_of_the_first_key ON console_sessions USING btree (created_at) WHERE (first_key_digest IS NOT NULL);
 
 create table consumers (

@@ -62,7 +62,7 @@ export interface AppOptions {
   logger: Logger
   databaseUrl: string
   masterKeys: readonly Buffer[]
-  operatorKey: string
+  operatorKey: string | null
   /** No other process uses this database, so leases of a dead predecessor need not expire first. */
   isAlone?: boolean
   /** Makes the routes that only a sandbox has. */

@@ -264,7 +264,9 @@ export function operatorApi(url: string, key: string, agent?: Agent): Api {
     url,
     agent,
     bearer: keyBearer(key),
-    refusedHint: 'The operator key was refused: check PAYBELL_OPERATOR_KEY or --key-file.',
+    refusedHint: key.startsWith('pbp_')
+      ? 'Your session was refused. Sign in again: paybell login --sso'
+      : 'The operator key was refused: check PAYBELL_OPERATOR_KEY or --key-file.',
   })
 }
 

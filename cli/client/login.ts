@@ -15,9 +15,13 @@ import {
 import { UsageError } from '../basics/run.ts'
 import { readSecret } from '../basics/secret-input.ts'
 import { operatorApi } from '../basics/target.ts'
+import { ssoService } from './sso-login.ts'
 
 interface LoginOptions {
   operator?: boolean
+  sso?: boolean
+  /** False with --no-browser. */
+  browser?: boolean
 }
 
 export function loginCommand(): Command {
@@ -29,12 +33,15 @@ export function loginCommand(): Command {
     .option('--client-id <id>', 'the client; asked for on a terminal', id)
     .option('--account <id>', 'the account that commands mean which name none', id)
     .option('--operator', 'with an operator key instead of credentials of a client')
+    .option('--sso', 'as an operator with your company, in the browser, for 8 hours')
+    .option('--no-browser', 'with --sso: print the address and open no browser')
     .addHelpText(
       'after',
       helpText([
         'paybell login --url https://payments.example.com',
         'paybell login live --url https://payments.example.com --client-id ID < secret.txt',
         'paybell login ops --url https://payments.example.com --operator < key.txt',
+        'paybell login me --url https://payments.example.com --sso',
       ]),
     )
     .addHelpText(
@@ -45,12 +52,19 @@ export function loginCommand(): Command {
 }
 
 async function login(call: Call<LoginOptions>, name: string): Promise<void> {
-  const { url, operator, account, clientId } = call.options
+  const { url, operator, sso, account, clientId } = call.options
   const baseUrl = url as string
+  if (sso && (operator || (clientId ?? account) !== undefined)) {
+    throw new UsageError(
+      '--sso is for people: give neither --operator nor --client-id nor --account.',
+    )
+  }
   await call.target.assertSafe(baseUrl)
-  const service = operator
-    ? await operatorService(baseUrl)
-    : await clientService(baseUrl, clientId ?? (await askForClient()), account)
+  const service = sso
+    ? await ssoService(call, baseUrl)
+    : operator
+      ? await operatorService(baseUrl)
+      : await clientService(baseUrl, clientId ?? (await askForClient()), account)
   const profiles = new Profiles(call.target.config.configDir)
   await profiles.save(name, service)
   const { isDefault } = (await profiles.find(name)) as NamedProfile

@@ -47,7 +47,7 @@ async function findPage(
 }
 
 /** Where there is no browser, the printed address is the answer. */
-function openInBrowser(call: Call, url: string): void {
+export function openInBrowser(call: Call, url: string): void {
   const [program, ...args] =
     process.platform === 'darwin'
       ? ['open']

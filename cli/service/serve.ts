@@ -30,7 +30,7 @@ export async function serve(): Promise<void> {
     logger,
     databaseUrl,
     masterKeys: config.masterKeys,
-    operatorKey: config.operatorKey as string,
+    operatorKey: config.operatorKey,
   })
   const supervisor = connectSupervisor({
     env: process.env,

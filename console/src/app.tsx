@@ -22,7 +22,7 @@ import { ThemeToggle } from './ui/forms/theme.tsx'
 import { ZoneToggle } from './ui/times/zone-toggle.tsx'
 
 /** Without a session, `kind` is null: for the console that is an answer, not a failure. */
-type Visitor = Session | { kind: null; mode: Session['mode'] }
+type Visitor = Session | { kind: null; mode: Session['mode']; signInWith?: string }
 
 export function App() {
   const queries = useQueryClient()
@@ -61,7 +61,13 @@ export function App() {
   if (session.isPending) return <Loading what="Asking who you are…" />
   if (session.data === undefined) return <Problem problem={session.error as ApiProblem} />
   if (session.data.kind === null || path === '/sign-in') {
-    return <SignIn isSandbox={session.data.mode === 'sandbox'} onSignedIn={onSignedIn} />
+    return (
+      <SignIn
+        isSandbox={session.data.mode === 'sandbox'}
+        company={session.data.signInWith ?? null}
+        onSignedIn={onSignedIn}
+      />
+    )
   }
   return (
     <SessionContext value={session.data}>

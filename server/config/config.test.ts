@@ -90,6 +90,58 @@ describe('.env.example', () => {
   }
 })
 
+describe('sign-in with the company', () => {
+  const OIDC = {
+    PAYBELL_OIDC_ISSUER: 'https://login.example.com/realms/one',
+    PAYBELL_OIDC_CLIENT_ID: 'paybell',
+    PAYBELL_OIDC_CLIENT_SECRET: 'a-canary',
+    PAYBELL_OIDC_ROLES: 'payments-admins=admin, cn=ops,support=viewer',
+  }
+
+  test('is read in the order of the roles, and shows no secret', () => {
+    const config = production({ ...OIDC, PAYBELL_OIDC_ROLES: 'cn=ops=admin, support=viewer' })
+    assert.deepEqual(config.oidc, {
+      issuer: OIDC.PAYBELL_OIDC_ISSUER,
+      clientId: 'paybell',
+      clientSecret: 'a-canary',
+      roleClaim: 'groups',
+      roles: [
+        { group: 'cn=ops', role: 'admin' },
+        { group: 'support', role: 'viewer' },
+      ],
+    })
+    const { settings } = config
+    assert.ok(!JSON.stringify([describeConfig(config), settings]).includes('a-canary'))
+  })
+
+  test('makes the operator key dispensable', () => {
+    const { PAYBELL_OPERATOR_KEY: _, ...keyless } = PRODUCTION
+    assert.deepEqual(faultyNames('production', keyless), ['PAYBELL_OPERATOR_KEY'])
+    const env = { ...keyless, ...OIDC, PAYBELL_OIDC_ROLES: 'support=viewer' }
+    assert.equal(loadConfig('production', env, noFile).operatorKey, null)
+  })
+
+  test('is refused by halves, without TLS, and with roles that there are not', () => {
+    const ROLES = 'PAYBELL_OIDC_ROLES'
+    const cases: [Environment, string][] = [
+      [{ ...OIDC }, ROLES],
+      [{ ...OIDC, [ROLES]: 'support=boss' }, ROLES],
+      [{ ...OIDC, [ROLES]: 'a=admin,a=viewer' }, ROLES],
+      [{ ...OIDC, [ROLES]: '=admin' }, ROLES],
+      [{ ...OIDC, [ROLES]: undefined }, 'PAYBELL_OIDC_ISSUER'],
+      [{ [ROLES]: 'a=admin' }, ROLES],
+      [{ ...OIDC, [ROLES]: 'a=admin', PAYBELL_OIDC_CLIENT_ID: '' }, 'PAYBELL_OIDC_ISSUER'],
+      [
+        { ...OIDC, [ROLES]: 'a=admin', PAYBELL_OIDC_ISSUER: 'http://login.example.com' },
+        'PAYBELL_OIDC_ISSUER',
+      ],
+    ]
+    for (const [env, name] of cases) {
+      assert.deepEqual(faultyNames('production', { ...PRODUCTION, ...env }), [name])
+    }
+  })
+})
+
 describe('defaults', () => {
   test('the sandbox starts with nothing set', () => {
     const { settings, ...values } = sandbox()
@@ -103,6 +155,7 @@ describe('defaults', () => {
       port: 8080,
       baseUrl: null,
       operatorPort: null,
+      oidc: null,
       dataDir: '.paybell',
       cell: 0,
       isCellNamed: false,

@@ -20,6 +20,7 @@ import {
 } from '../core/plain/setting.ts'
 import { checkSharedKey } from '../core/signatures/shared-key.ts'
 import { type NatsSettings, readNats } from './nats-settings.ts'
+import { type OidcSettings, readOidc } from './oidc-settings.ts'
 import {
   parseCidrs,
   parseDurationMs,
@@ -37,6 +38,7 @@ import { SETTINGS, type SettingName } from './settings.ts'
 
 export { ConfigError, type Environment, type Mode } from '../core/plain/setting.ts'
 export type { NatsSettings } from './nats-settings.ts'
+export type { GroupRole, OidcSettings } from './oidc-settings.ts'
 export { SETTINGS } from './settings.ts'
 
 /** Receivers put each into a rule of their firewall. */
@@ -75,6 +77,8 @@ export interface Config {
   databaseWaitSeconds: number
   masterKeys: readonly Buffer[]
   operatorKey: string | null
+  /** How people sign in with their company; null: they do not. */
+  oidc: OidcSettings | null
   tokenTtlSeconds: number
   sharedKeyLengthMin: number
   endpointsMax: number
@@ -112,7 +116,7 @@ export function loadConfig(
   const faults: string[] = []
   const texts = new Map<SettingName, string>()
   for (const setting of SETTINGS) {
-    const text = readSetting(setting, mode, env, readFile, faults)
+    const text = readSetting(toRead(setting, env), mode, env, readFile, faults)
     if (text !== undefined) texts.set(setting.name, text)
   }
 
@@ -159,6 +163,7 @@ export function loadConfig(
         'a random text of 32 to 512 letters, digits and ._~+/-',
         (text) => parseOperatorKey(text),
       ) ?? null,
+    oidc: readOidc((name) => texts.get(name), mode, faults),
     tokenTtlSeconds: integer('PAYBELL_TOKEN_TTL_SECONDS', 60, 86_400) ?? 3600,
     sharedKeyLengthMin: integer('PAYBELL_MIN_SHARED_KEY_LENGTH', 1, 256) ?? 16,
     endpointsMax: integer('PAYBELL_MAX_ENDPOINTS', 1, 1000) ?? 50,
@@ -219,6 +224,13 @@ export function loadConfig(
   return Object.freeze(config)
 }
 
+/** Where people sign in with their company, no key has to be there before them. */
+function toRead(setting: Setting, env: Environment): Setting {
+  if (setting.name !== 'PAYBELL_OPERATOR_KEY' || !given(env.PAYBELL_OIDC_ISSUER)) return setting
+  const { required: _, ...optional } = setting
+  return optional
+}
+
 /** Not a secret, but its query may be one. */
 const MASKED: readonly string[] = ['PAYBELL_NOTICE_URL']
 
@@ -273,8 +285,17 @@ function noticeFaults(config: Config): string[] {
 
 /** The settings as they were resolved, for the log at start: secrets only as set or unset. */
 export function describeConfig(config: Config): Record<string, unknown> {
-  const { masterKeys, operatorKey, databaseUrl, extraCa, noticeUrl, noticeKey, nats, ...rest } =
-    config
+  const {
+    masterKeys,
+    operatorKey,
+    databaseUrl,
+    extraCa,
+    noticeUrl,
+    noticeKey,
+    nats,
+    oidc,
+    ...rest
+  } = config
   const { settings: _, ...open } = rest
   return {
     ...open,
@@ -286,6 +307,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     noticeUrlConfigured: noticeUrl !== null,
     noticeKeyConfigured: noticeKey !== null,
     // Its address may hold a password, and its credentials are one.
+    oidc: oidc && { issuer: oidc.issuer, roleClaim: oidc.roleClaim, roles: oidc.roles },
     nats: nats && { stream: nats.stream, subject: nats.subject, durable: nats.durable },
   }
 }

@@ -59,7 +59,32 @@ export const SETTINGS = [
     name: 'PAYBELL_OPERATOR_KEY',
     required: true,
     secret: true,
-    about: "The operator's key for /operator/v1: at least 32 characters.",
+    about:
+      "The operator's key for /operator/v1: at least 32 characters. May be left out where PAYBELL_OIDC_ISSUER is set.",
+  },
+  {
+    name: 'PAYBELL_OIDC_ISSUER',
+    about:
+      'Operators may sign in with their company: the issuer of its OpenID Connect provider, an https URL. PAYBELL_OIDC_CLIENT_ID, PAYBELL_OIDC_CLIENT_SECRET and PAYBELL_OIDC_ROLES are needed with it.',
+  },
+  {
+    name: 'PAYBELL_OIDC_CLIENT_ID',
+    about: 'What Paybell is called at that provider.',
+  },
+  {
+    name: 'PAYBELL_OIDC_CLIENT_SECRET',
+    secret: true,
+    about: 'The secret that the provider has given for it.',
+  },
+  {
+    name: 'PAYBELL_OIDC_ROLE_CLAIM',
+    fallback: 'groups',
+    about: "The claim of the ID token that lists a person's groups.",
+  },
+  {
+    name: 'PAYBELL_OIDC_ROLES',
+    about:
+      'Which group has which role, comma-separated, such as payments-admins=admin,support=viewer. Who is in several has the role that is named first.',
   },
   {
     name: 'PAYBELL_TOKEN_TTL_SECONDS',

@@ -4,6 +4,7 @@
 // Throw a ServiceError anywhere: it becomes a problem.
 
 import { RateBuckets } from '../operations/access/rate-buckets.ts'
+import { CompanySignIn } from '../operations/people/company-sign-in.ts'
 import { sendFailure } from './answers/failures.ts'
 import { setSecurityHeaders } from './answers/security-headers.ts'
 import { LargeWork } from './basics/large-work.ts'
@@ -39,6 +40,7 @@ import { receiverToolRoutes } from './routes/client/receiver-tools.ts'
 import { subscriptionRoutes } from './routes/client/subscriptions.ts'
 import { tokenRoutes } from './routes/client/tokens.ts'
 import { webhookRoutes } from './routes/client/webhooks.ts'
+import { companySignInRoutes } from './routes/open/company-sign-in.ts'
 import { consoleRoutes } from './routes/open/console.ts'
 import { docsRoutes } from './routes/open/docs.ts'
 import { egressRoutes } from './routes/open/egress.ts'
@@ -103,13 +105,16 @@ async function prepare(app: App, deps: ServerDeps, work: LargeWork): Promise<voi
 }
 
 function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {
+  const { oidc } = deps.config
+  const company = oidc && new CompanySignIn(deps, oidc, deps.access.sessions)
   return [
     housekeepingRoutes(deps, deps.access.keys, surface),
     problemPageRoutes(surface),
     securityTxtRoutes(deps),
     docsRoutes(),
     guideRoutes(surface),
-    consoleRoutes({ ...deps, surface }),
+    consoleRoutes({ ...deps, surface, company }),
+    companySignInRoutes(deps, surface, company),
   ]
 }
 

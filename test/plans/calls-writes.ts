@@ -131,6 +131,8 @@ import {
   deleteOldClientLinks,
   deleteOldLinks,
   deleteSession,
+  deleteSessionsOfPerson,
+  deleteSessionsOfSid,
   insertClientLink,
   insertLink,
   insertSession,
@@ -339,16 +341,20 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => insertKey(pool, { ...secret, name: 'New', role: 'admin' }, now))
   await recorder.record('', () => replaceKeyDigest(pool, NEW, secret))
   await recorder.record('', () => touchKey(pool, NEW, now))
+  const person = { issuer: 'https://login.example.com', subject: 'ada', sid: 'one' }
   const holders = {
     'of the first key': { kind: 'first-key', key: secret },
     'of an operator key': { kind: 'operator-key', keyId: NEW },
     'of a client': { kind: 'client', clientKey, secretId: NEW },
+    'of a person': { kind: 'person', ...person, group: 'support', email: null, idToken: null },
   } as const
   for (const [index, [label, holder]] of Object.entries(holders).entries()) {
     const session = { id: NEW, digest: Buffer.alloc(32, 200 + index), holder, expiresAt: now }
     await recorder.record(label, () => insertSession(pool, session, now))
   }
   await recorder.record('', () => deleteSession(pool, DIGEST))
+  await recorder.record('', () => deleteSessionsOfPerson(pool, { ...person, groupsKept: [] }))
+  await recorder.record('', () => deleteSessionsOfSid(pool, person.issuer, person.sid))
   await recorder.record('', () => insertLink(pool, DIGEST, now))
   await recorder.record('', () => takeLink(pool, DIGEST, now))
   const link = { digest: DIGEST, clientKey: 1, expiresAt: now }

@@ -15,8 +15,10 @@ export function signIn(credentials: Credentials): Promise<void> {
   return api.post(SESSION_PATH, credentials)
 }
 
-export function signOut(): Promise<void> {
-  return api.delete(SESSION_PATH)
+/** Leads on to the company, where the session began there. */
+export async function signOut(): Promise<void> {
+  const answer = await api.delete<{ signOutUrl: string } | undefined>(SESSION_PATH)
+  if (answer?.signOutUrl !== undefined) window.location.assign(answer.signOutUrl)
 }
 
 export const SessionContext = createContext<Session | null>(null)

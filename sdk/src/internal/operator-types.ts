@@ -20,6 +20,8 @@ export interface Session {
   version: string
   timeScale: number
   expiresAt?: string
+  /** Where operators can sign in with their company, if they can. */
+  signInWith?: string
 }
 
 export interface SandboxReceiver {

@@ -113,7 +113,8 @@ async function findOperator(keys: OperatorKeys, request: FastifyRequest): Promis
     throw refusedSession(session.kind)
   }
   const key = readBearer(given)
-  const operator = await keys.verify(key)
+  const { consoleSessions } = request.server
+  const operator = (await consoleSessions.verifyBearer(key)) ?? (await keys.verify(key))
   if (operator === null) throw refusedOfOperators(key)
   return operator
 }

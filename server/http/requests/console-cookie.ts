@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 const COOKIE = 'paybell_session'
 /** No other site of the domain can plant a cookie with this prefix, nor can a page that came without TLS. */
-const SECURE_COOKIE = `__Host-${COOKIE}`
+const SECURE_PREFIX = '__Host-'
 const CONSOLE_HEADER = 'x-paybell-console'
 
 /** 256 bits in base64url. */
@@ -35,14 +35,19 @@ export async function readConsoleSession(
 
 export function readConsoleToken(request: FastifyRequest): string | undefined {
   if (!isFromConsole(request)) return undefined
-  const name = isSecure(request) ? SECURE_COOKIE : COOKIE
+  const token = readCookie(request, COOKIE)
+  return token !== undefined && TOKEN.test(token) ? token : undefined
+}
+
+export function readCookie(request: FastifyRequest, plainName: string): string | undefined {
+  const name = nameOf(request, plainName)
   const values = headerValues(request, 'cookie')
     .flatMap((header) => header.split(';'))
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1))
   // Without TLS, another site of the same domain may have planted one of two: both are refused.
-  return values.length === 1 && TOKEN.test(values[0] as string) ? values[0] : undefined
+  return values.length === 1 ? values[0] : undefined
 }
 
 /**
@@ -63,6 +68,10 @@ function isOwnOrigin(request: FastifyRequest, origin: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase()
 }
 
+function nameOf(request: FastifyRequest, plainName: string): string {
+  return isSecure(request) ? SECURE_PREFIX + plainName : plainName
+}
+
 function isSecure(request: FastifyRequest): boolean {
   return request.protocol === 'https' || request.server.isAtHttps
 }
@@ -72,15 +81,31 @@ export function setSessionCookie(
   reply: FastifyReply,
   /** Null removes the cookie. */
   token: string | null,
+  seconds = SESSION_SECONDS,
 ): void {
-  const isHttps = isSecure(request)
+  setCookie(request, reply, { name: COOKIE, value: token, seconds, sameSite: 'Strict' })
+}
+
+/** Added to those that the answer has. */
+export function setCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cookie: {
+    name: string
+    /** Null removes the cookie. */
+    value: string | null
+    seconds: number
+    sameSite: 'Strict' | 'Lax'
+  },
+): void {
+  const { value, seconds, sameSite } = cookie
   const parts = [
-    `${isHttps ? SECURE_COOKIE : COOKIE}=${token ?? ''}`,
+    `${nameOf(request, cookie.name)}=${value ?? ''}`,
     'Path=/',
-    `Max-Age=${token === null ? 0 : SESSION_SECONDS}`,
+    `Max-Age=${value === null ? 0 : seconds}`,
     'HttpOnly',
-    'SameSite=Strict',
-    ...(isHttps ? ['Secure'] : []),
+    `SameSite=${sameSite}`,
+    ...(isSecure(request) ? ['Secure'] : []),
   ]
   reply.header('set-cookie', parts.join('; '))
 }

@@ -12,6 +12,7 @@ const TO_CLIENTS: Readonly<Record<CredentialKind, string | null>> = {
   'access-token': null,
   'operator-key': `This is an operator key, which works under /operator/v1 only. ${GET_TOKEN}.`,
   'client-secret': `This is a client secret, not an access token. ${GET_TOKEN} with it.`,
+  'person-session': `This is the session of an operator, which works under /operator/v1 only. ${GET_TOKEN}.`,
   none: `This is not an access token. ${GET_TOKEN}. Operator keys work under /operator/v1 only.`,
 }
 
@@ -20,6 +21,7 @@ const TO_OPERATORS: Readonly<Record<CredentialKind, string | null>> = {
     'This is the access token of a client. Calls under /operator/v1 need an operator key.',
   'operator-key': null,
   'client-secret': 'This is the secret of a client. Calls under /operator/v1 need an operator key.',
+  'person-session': 'The session has ended, or has no role any more: sign in again.',
   none: null,
 }
 

@@ -11,11 +11,15 @@ import {
   deleteOldClientLinks,
   deleteOldLinks,
   deleteSession,
+  deleteSessionsOfPerson,
+  deleteSessionsOfSid,
+  type EndedSession,
   findSession,
   insertClientLink,
   insertLink,
   insertSession,
   type LiveSession,
+  type Person,
   type SessionHolder,
   takeClientLink,
   takeLink,
@@ -29,6 +33,11 @@ import type { Logins } from './logins.ts'
 import type { Caller } from './verify-token.ts'
 
 export const SESSION_SECONDS = 12 * 3_600
+/** Of people who signed in with their company. */
+export const PERSON_SESSION_SECONDS = 8 * 3_600
+/** Of the command line: the whole token is digested, so it is no cookie, and a cookie is no such token. */
+const COMMAND_LINE_PREFIX = 'pbp_'
+const COMMAND_LINE_TOKEN = /^pbp_[\w-]{43}$/
 const LINK_MS = 10 * 60_000
 const KEPT_MS = 2_000
 const SESSIONS_MAX = 5_000
@@ -40,7 +49,7 @@ export type SignIn =
   | { link: string; kinds: readonly ConsoleSession['kind'][] }
 
 export type ConsoleSession = { id: string; expiresAt: Date } & (
-  | { kind: 'operator'; operator: Operator }
+  | { kind: 'operator'; operator: Operator; person?: Person }
   | { kind: 'client'; caller: Caller; clientName: string }
 )
 
@@ -77,19 +86,71 @@ export class ConsoleSessions {
 
   /** Returns the token of a new session. Only its digest is stored, so it cannot be shown again. */
   async open(signIn: SignIn, from: { address: string; requestId: string }): Promise<string> {
-    const { holder, operator } = await this.#holderOf(signIn, from.address)
-    const { pool, clock, newId } = this.#deps
+    const found = await this.#holderOf(signIn, from.address)
     const token = randomBytes(32).toString('base64url')
+    await this.#insert(token, found, SESSION_SECONDS, from.requestId)
+    return token
+  }
+
+  /** The same for a person, whom the company's provider has vouched for; `isCommandLine`: it is no cookie. */
+  async openForPerson(
+    person: Person,
+    from: { requestId: string; isCommandLine: boolean },
+  ): Promise<{ token: string; expiresAt: Date }> {
+    const prefix = from.isCommandLine ? COMMAND_LINE_PREFIX : ''
+    const token = prefix + randomBytes(32).toString('base64url')
+    const operator = toOperator(this.#deps, person)
+    if (operator === null) throw new Error('a person without a role gets no session')
+    const found: Found = { holder: { kind: 'person', ...person }, operator }
+    const expiresAt = await this.#insert(token, found, PERSON_SESSION_SECONDS, from.requestId)
+    return { token, expiresAt }
+  }
+
+  async #insert(token: string, { holder, operator }: Found, seconds: number, requestId: string) {
+    const { pool, clock, newId } = this.#deps
     const now = new Date(clock.nowMs())
     const id = newId()
-    const expiresAt = new Date(now.getTime() + SESSION_SECONDS * 1_000)
+    const expiresAt = new Date(now.getTime() + seconds * 1_000)
     await inTransaction(pool, async (db) => {
       await insertSession(db, { id, digest: digestOf(token), holder, expiresAt }, now)
       if (operator === null) return
-      const trail = { operator, requestId: from.requestId }
-      await toAudit(this.#deps, trail, 'session.create')(db, `session:${id}`)
+      await toAudit(this.#deps, { operator, requestId }, 'session.create')(db, `session:${id}`)
     })
-    return token
+    return expiresAt
+  }
+
+  /** The operator with a session of the command line; undefined for a token that is none. */
+  async verifyBearer(token: string): Promise<Operator | null | undefined> {
+    if (!COMMAND_LINE_TOKEN.test(token)) return undefined
+    const session = await this.verify(token)
+    return session?.kind === 'operator' ? session.operator : null
+  }
+
+  /** Ends a person's sessions of groups that the person is no longer in; of all where none is named. */
+  endOfPerson(
+    person: { issuer: string; subject: string; groupsKept: readonly string[] },
+    requestId: string,
+  ): Promise<void> {
+    return this.#endAll((db) => deleteSessionsOfPerson(db, person), requestId)
+  }
+
+  endOfSid(issuer: string, sid: string, requestId: string): Promise<void> {
+    return this.#endAll((db) => deleteSessionsOfSid(db, issuer, sid), requestId)
+  }
+
+  async #endAll(
+    remove: (db: Db) => Promise<readonly EndedSession[]>,
+    requestId: string,
+  ): Promise<void> {
+    const ended = await inTransaction(this.#deps.pool, async (db) => {
+      const sessions = await remove(db)
+      for (const { id, ...person } of sessions) {
+        const operator = { actor: actorOf(person), role: 'viewer' as const }
+        await toAudit(this.#deps, { operator, requestId }, 'session.end')(db, `session:${id}`)
+      }
+      return sessions
+    })
+    for (const { digest } of ended) this.#sessions.forget(digest.toString('base64'))
   }
 
   /** Whose session this is; null when there is none, or it has ended. */
@@ -127,6 +188,10 @@ export class ConsoleSessions {
     if (session.kind === 'operator-key') {
       const operator = { actor: session.name, role: session.role }
       return { id, expiresAt, kind: 'operator', operator }
+    }
+    if (session.kind === 'person') {
+      const operator = toOperator(this.#deps, session)
+      return operator && { id, expiresAt, kind: 'operator', operator, person: session }
     }
     const isSame = isFirstKey(this.#deps, session.key)
     return isSame ? { id, expiresAt, kind: 'operator', operator: FIRST_OPERATOR } : null
@@ -202,6 +267,17 @@ export async function makeClientLink(
   await deleteOldClientLinks(db, now)
   await insertClientLink(db, { digest: digestOf(token), clientKey, expiresAt })
   return { token, expiresAt }
+}
+
+/** Null when the settings name another provider by now, or give the group no role. */
+function toOperator({ config }: Pick<Deps, 'config'>, person: Person): Operator | null {
+  if (config.oidc?.issuer !== person.issuer) return null
+  const role = config.oidc.roles.find(({ group }) => group === person.group)?.role
+  return role === undefined ? null : { actor: actorOf(person), role }
+}
+
+function actorOf({ subject, email }: Pick<Person, 'subject' | 'email'>): string {
+  return email === null ? `oidc:${subject}` : `oidc:${subject} ${email}`
 }
 
 /** A plain hash suffices, because 256 random bits cannot be guessed. */

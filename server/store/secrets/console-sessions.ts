@@ -11,12 +11,27 @@ export type SessionHolder =
   | { kind: 'operator-key'; keyId: string }
   /** Without a secret, a link has opened it. */
   | { kind: 'client'; clientKey: number; secretId: string | null }
+  | ({ kind: 'person' } & Person)
+
+/** Who has signed in with the company. */
+export interface Person {
+  issuer: string
+  subject: string
+  /** The provider's session, where it has a name. */
+  sid: string | null
+  /** The one that gave the role. */
+  group: string
+  email: string | null
+  /** Sealed. */
+  idToken: Buffer | null
+}
 
 /** A session whose credential is still good; of the first key, only its owner can tell. */
 export type LiveSession = { id: string; expiresAt: Date } & (
   | { kind: 'first-key'; key: KeyDigest }
   | { kind: 'operator-key'; name: string; role: Role }
   | { kind: 'client'; clientKey: number; clientId: string; clientName: string }
+  | ({ kind: 'person' } & Person)
 )
 
 /** So many can be signed in with one credential; one more signs the earliest one out. */
@@ -28,10 +43,12 @@ export async function insertSession(
   now: Date,
 ): Promise<void> {
   const { id, digest, holder, expiresAt } = session
+  const person = holder.kind === 'person' ? holder : null
   await db.query({
     text: `insert into console_sessions (digest, id, first_key_digest, first_key_master_key_id,
-             operator_key_id, client_key, client_secret_id, created_at, expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+             operator_key_id, client_key, client_secret_id, created_at, expires_at,
+             oidc_issuer, oidc_subject, oidc_sid, oidc_group, oidc_email, oidc_id_token)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       digest,
       id,
@@ -42,6 +59,12 @@ export async function insertSession(
       holder.kind === 'client' ? holder.secretId : null,
       now,
       expiresAt,
+      person?.issuer,
+      person?.subject,
+      person?.sid,
+      person?.group,
+      person?.email,
+      person?.idToken,
     ],
   })
   await db.query('delete from console_sessions where expires_at <= $1', [now])
@@ -54,7 +77,9 @@ async function deleteSurplus(db: Db, holder: SessionHolder): Promise<void> {
       ? ['first_key_digest is not null', []]
       : holder.kind === 'operator-key'
         ? ['operator_key_id = $1', [holder.keyId]]
-        : ['client_key = $1', [holder.clientKey]]
+        : holder.kind === 'client'
+          ? ['client_key = $1', [holder.clientKey]]
+          : ['oidc_subject = $1 and oidc_issuer = $2', [holder.subject, holder.issuer]]
   await db.query({
     text: `delete from console_sessions where digest in (
              select digest from console_sessions where ${condition}
@@ -73,6 +98,12 @@ interface SessionRow {
   client_key: number | null
   client_id: string | null
   client_name: string | null
+  oidc_issuer: string | null
+  oidc_subject: string | null
+  oidc_sid: string | null
+  oidc_group: string | null
+  oidc_email: string | null
+  oidc_id_token: Buffer | null
 }
 
 /** Null when there is none, it is over, or its key, secret or client is no longer good. */
@@ -81,7 +112,8 @@ export async function findSession(db: Db, digest: Buffer, now: Date): Promise<Li
     name: 'find-console-session',
     text: `select s.id, s.expires_at, s.first_key_digest, s.first_key_master_key_id,
              k.name as key_name, k.role as key_role,
-             c.client_key, c.id as client_id, c.name as client_name
+             c.client_key, c.id as client_id, c.name as client_name,
+             s.oidc_issuer, s.oidc_subject, s.oidc_sid, s.oidc_group, s.oidc_email, s.oidc_id_token
            from console_sessions s
            left join operator_keys k on k.id = s.operator_key_id and k.revoked_at is null
            left join client_secrets cs
@@ -113,7 +145,56 @@ function toSession(row: SessionRow): LiveSession | null {
       clientName: row.client_name,
     }
   }
+  if (row.oidc_issuer !== null && row.oidc_subject !== null && row.oidc_group !== null) {
+    return {
+      ...session,
+      kind: 'person',
+      issuer: row.oidc_issuer,
+      subject: row.oidc_subject,
+      sid: row.oidc_sid,
+      group: row.oidc_group,
+      email: row.oidc_email,
+      idToken: row.oidc_id_token,
+    }
+  }
   return null
+}
+
+/** A session that was ended from outside. */
+export interface EndedSession {
+  id: string
+  digest: Buffer
+  subject: string
+  email: string | null
+}
+
+const ENDED = 'id, digest, oidc_subject as subject, oidc_email as email'
+
+/** Ends a person's sessions, except those of groups that still count. */
+export async function deleteSessionsOfPerson(
+  db: Db,
+  person: { issuer: string; subject: string; groupsKept: readonly string[] },
+): Promise<readonly EndedSession[]> {
+  const { rows } = await db.query<EndedSession>({
+    text: `delete from console_sessions
+           where oidc_subject = $1 and oidc_issuer = $2 and oidc_group <> all ($3::text[])
+           returning ${ENDED}`,
+    values: [person.subject, person.issuer, person.groupsKept],
+  })
+  return rows
+}
+
+/** Ends what was opened with one session of the provider. */
+export async function deleteSessionsOfSid(
+  db: Db,
+  issuer: string,
+  sid: string,
+): Promise<readonly EndedSession[]> {
+  const { rows } = await db.query<EndedSession>({
+    text: `delete from console_sessions where oidc_sid = $1 and oidc_issuer = $2 returning ${ENDED}`,
+    values: [sid, issuer],
+  })
+  return rows
 }
 
 export async function deleteSession(db: Db, digest: Buffer): Promise<void> {

@@ -13,7 +13,17 @@ prepare "console-sessions.deleteOldLinks" (timestamp with time zone) as
 prepare "console-sessions.deleteSession" (bytea) as
   delete from console_sessions where digest = $1;
 
--- Alike: of an operator key; of the first key
+-- console-sessions.deleteSessionsOfPerson: planned each time
+prepare "console-sessions.deleteSessionsOfPerson" (text, text, text[]) as
+  delete from console_sessions
+  where oidc_subject = $1 and oidc_issuer = $2 and oidc_group <> all ($3::text[])
+  returning id, digest, oidc_subject as subject, oidc_email as email;
+
+-- console-sessions.deleteSessionsOfSid: planned each time
+prepare "console-sessions.deleteSessionsOfSid" (text, text) as
+  delete from console_sessions where oidc_sid = $1 and oidc_issuer = $2 returning id, digest, oidc_subject as subject, oidc_email as email;
+
+-- Alike: of a person; of an operator key; of the first key
 -- console-sessions.deleteSurplus of a client: planned each time
 prepare "console-sessions.deleteSurplus of a client" (integer) as
   delete from console_sessions where digest in (
@@ -24,7 +34,8 @@ prepare "console-sessions.deleteSurplus of a client" (integer) as
 prepare "console-sessions.findSession" (bytea, timestamp with time zone) as
   select s.id, s.expires_at, s.first_key_digest, s.first_key_master_key_id,
   k.name as key_name, k.role as key_role,
-  c.client_key, c.id as client_id, c.name as client_name
+  c.client_key, c.id as client_id, c.name as client_name,
+  s.oidc_issuer, s.oidc_subject, s.oidc_sid, s.oidc_group, s.oidc_email, s.oidc_id_token
   from console_sessions s
   left join operator_keys k on k.id = s.operator_key_id and k.revoked_at is null
   left join client_secrets cs
@@ -42,10 +53,11 @@ prepare "console-sessions.insertLink" (bytea, timestamp with time zone) as
   insert into console_links (digest, expires_at) values ($1, $2);
 
 -- console-sessions.insertSession of the first key: planned each time
-prepare "console-sessions.insertSession of the first key" (bytea, uuid, bytea, text, uuid, integer, uuid, timestamp with time zone, timestamp with time zone) as
+prepare "console-sessions.insertSession of the first key" (bytea, uuid, bytea, text, uuid, integer, uuid, timestamp with time zone, timestamp with time zone, text, text, text, text, text, bytea) as
   insert into console_sessions (digest, id, first_key_digest, first_key_master_key_id,
-    operator_key_id, client_key, client_secret_id, created_at, expires_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9);
+    operator_key_id, client_key, client_secret_id, created_at, expires_at,
+    oidc_issuer, oidc_subject, oidc_sid, oidc_group, oidc_email, oidc_id_token)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 
 -- console-sessions.insertSession of the first key 2: planned each time
 prepare "console-sessions.insertSession of the first key 2" (timestamp with time zone) as

@@ -1,4 +1,4 @@
-// Signs in with an operator's key, a client's credentials, or a one-time link, whose token is in the
+// Signs in with the company, an operator's key, a client's credentials, or a one-time link, whose token is in the
 // fragment of the address, which browsers send to no server and which no log has.
 
 import { type FormEvent, useEffect, useRef, useState } from 'react'
@@ -14,9 +14,12 @@ type Kind = 'operator' | 'client'
 
 export function SignIn({
   isSandbox,
+  company,
   onSignedIn,
 }: {
   isSandbox: boolean
+  /** Where operators can sign in with their company; null: nowhere. */
+  company: string | null
   onSignedIn(): Promise<void>
 }) {
   const [kind, setKind] = useState<Kind>('operator')
@@ -80,6 +83,11 @@ export function SignIn({
             ['client', 'Client'],
           ]}
         />
+        {kind === 'operator' && company !== null ? (
+          <a className="button button-primary" href="/console/oidc/sign-in">
+            Sign in with {company}
+          </a>
+        ) : null}
         {kind === 'operator' ? (
           <Field
             key="operatorKey"

@@ -6,6 +6,7 @@ import { ServiceError } from '../../../core/plain/errors.ts'
 import { ROLES } from '../../../core/plain/operator.ts'
 import type { ConsoleSession, SignIn } from '../../../operations/access/console-session.ts'
 import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
+import type { CompanySignIn } from '../../../operations/people/company-sign-in.ts'
 import { sendKept } from '../../answers/kept-file.ts'
 import { Instant, Uuid, WordOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
@@ -20,6 +21,7 @@ import {
 import { answer, forAnyone } from '../../schemas/calls.ts'
 import { EMPTY_BODY } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
+import { originOf } from './company-sign-in.ts'
 
 const POLICY = [
   "default-src 'none'",
@@ -85,10 +87,19 @@ export const Session = Type.Object({
   version: Type.String(),
   timeScale: Type.Number(),
   expiresAt: Type.Optional(Instant),
+  signInWith: Type.Optional(
+    Type.String({ description: 'Where operators can sign in with their company, if they can.' }),
+  ),
+})
+
+const SignedOut = Type.Object({
+  signOutUrl: Type.String({ description: 'Leads on, to sign out at the company, too.' }),
 })
 
 export interface ConsoleRoutesDeps extends ServerDeps {
   surface: Surface
+  /** Null where people do not sign in with their company. */
+  company: CompanySignIn | null
 }
 
 export function consoleRoutes(deps: ConsoleRoutesDeps): Routes {
@@ -174,6 +185,9 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
         mode: deps.config.mode,
         version: deps.version,
         timeScale: deps.policies.timeScale,
+        ...(deps.company && isWelcome('operator', deps.surface)
+          ? { signInWith: deps.company.name }
+          : {}),
       }
       // Cookies do not distinguish ports: a session without access to this port's routes counts as none here.
       if (session === null || !isWelcome(session.kind, deps.surface))
@@ -193,6 +207,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
         'Ends the session: in the process that answers at once, in the others within 2 seconds.',
       headers: ConsoleHeader,
       answers: {
+        200: answer('Signed out here, of a session that began at the company.', SignedOut),
         204: answer('Signed out.', EMPTY_BODY),
       },
       problems: ['malformed-request'],
@@ -200,8 +215,12 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
     handler: async (request, reply) => {
       if (!isFromConsole(request)) throw notFromConsole()
       const token = readConsoleToken(request)
+      const session = token === undefined ? null : await app.consoleSessions.verify(token)
       if (token !== undefined) await app.consoleSessions.end(token, request.id)
       setSessionCookie(request, reply as FastifyReply, null)
+      const returnTo = `${originOf(request, deps, deps.surface)}/console/`
+      const signOutUrl = session && (await deps.company?.signOutUrl(session, returnTo))
+      if (signOutUrl) return reply.code(200).send({ signOutUrl })
       return reply.code(204).send(undefined)
     },
   })

@@ -1,0 +1,72 @@
+// `paybell login --sso`: an operator's session of 8 hours, by way of the browser. It comes back as a code to a port of this
+// machine's loopback address; only who began here can turn the code into the session (RFC 7636, RFC 8252 §7.3).
+
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Api } from '../basics/api.ts'
+import type { Call } from '../basics/command.ts'
+import type { SavedService } from '../basics/profiles.ts'
+import { UsageError } from '../basics/run.ts'
+import { openInBrowser } from './open.ts'
+
+const WAIT_MS_MAX = 10 * 60_000
+
+export async function ssoService(
+  call: Call<{ browser?: boolean }>,
+  baseUrl: string,
+): Promise<SavedService> {
+  const api = new Api({ url: baseUrl, bearer: null, refusedHint: 'Sign in again.' })
+  const { signInWith } = (await api.get('/console/session')).json<{ signInWith?: string }>()
+  if (signInWith === undefined) {
+    throw new UsageError(
+      `${baseUrl} offers no sign-in with a company. Its operator sets PAYBELL_OIDC_ISSUER; with an operator port, give the address of that one.`,
+    )
+  }
+  const verifier = randomBytes(32).toString('base64url')
+  const state = randomBytes(32).toString('base64url')
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  const server = createServer()
+  try {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const query = new URLSearchParams({ port: String(port), state, challenge })
+    const url = `${api.url}/console/oidc/sign-in?${query}`
+    call.note(`Sign in with ${signInWith} in your browser:\n${url}`)
+    const code = codeFor(server, state)
+    if (call.options.browser !== false) openInBrowser(call, url)
+    const body = { code: await code, verifier }
+    const answer = await api.post('/console/oidc/session', body)
+    const { token, expiresAt } = answer.json<{ token: string; expiresAt: string }>()
+    call.note(`The session ends at ${expiresAt}.`)
+    return { baseUrl, operatorKey: token }
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+/** Whatever else asks at this port is not the browser that was sent. */
+function codeFor(server: Server, state: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const impatience = setTimeout(
+      () => reject(new UsageError('no one has signed in for 10 minutes. Start again.')),
+      WAIT_MS_MAX,
+    )
+    server.on('close', () => clearTimeout(impatience))
+    server.on('request', (request, response) => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
+      const code = searchParams.get('code')
+      if (code === null || searchParams.get('state') !== state) {
+        response.writeHead(404).end()
+        return
+      }
+      response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' })
+      response.end('You are signed in. Close this window and go on in the terminal.\n', () =>
+        resolve(code),
+      )
+    })
+  })
+}

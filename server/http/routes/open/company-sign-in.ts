@@ -1,0 +1,223 @@
+// /console/oidc: people sign in with their company. The browser is sent to the provider and comes back with a code; the
+// session that follows is that of the console, or goes to the command line that waits for it on the same machine.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../core/plain/errors.ts'
+import { escapeHtml } from '../../../core/plain/text.ts'
+import { PERSON_SESSION_SECONDS } from '../../../operations/access/console-session.ts'
+import {
+  BEGUN_SECONDS,
+  type CommandLine,
+  type CompanySignIn,
+  describe,
+  type SignedIn,
+} from '../../../operations/people/company-sign-in.ts'
+import { ProviderFailure } from '../../../operations/people/identity-provider.ts'
+import { Instant } from '../../basics/scalars.ts'
+import { Type } from '../../basics/type.ts'
+import type { App, Routes } from '../../basics/typed.ts'
+import { HTML_PAGE_HEADERS, toHtmlPage } from '../../pages/html-page.ts'
+import { readCookie, setCookie, setSessionCookie } from '../../requests/console-cookie.ts'
+import { FORM_TYPE } from '../../requests/token-form.ts'
+import type { ServerDeps, Surface } from '../server-deps.ts'
+
+const STATE_COOKIE = 'paybell_oidc'
+const BODY_BYTES_MAX = 16 * 1_024
+const LOGOUT_PATH = '/console/oidc/backchannel-logout'
+const RANDOM = '^[\\w-]{43}$'
+
+/** None where people do not sign in with their company, and none on the port of clients. */
+export function companySignInRoutes(
+  deps: ServerDeps,
+  surface: Surface,
+  company: CompanySignIn | null,
+): Routes {
+  return async (app) => {
+    if (company === null || surface === 'public') return
+    addSignIn(app, company, (request) => originOf(request, deps, surface))
+    addCommandLine(app, company)
+    // A scope of its own: no other route takes a form as its text.
+    await app.register(async (scope: App) => addLogout(scope, company))
+  }
+}
+
+/** The console's own address, as browsers know it. The operator's port has no setting for it. */
+export function originOf(
+  request: FastifyRequest,
+  deps: Pick<ServerDeps, 'baseUrl'>,
+  surface: Surface,
+): string {
+  return surface === 'operator' ? `${request.protocol}://${request.host}` : deps.baseUrl()
+}
+
+function addSignIn(
+  app: App,
+  company: CompanySignIn,
+  origin: (request: FastifyRequest) => string,
+): void {
+  app.route({
+    method: 'GET',
+    url: '/console/oidc/sign-in',
+    schema: {
+      hide: true,
+      querystring: Type.Object({
+        port: Type.Optional(Type.String({ pattern: '^[1-9]\\d{3,4}$' })),
+        state: Type.Optional(Type.String({ pattern: RANDOM })),
+        challenge: Type.Optional(Type.String({ pattern: RANDOM })),
+      }),
+    },
+    handler: async (request, reply) => {
+      try {
+        const redirectUri = `${origin(request)}/console/oidc/callback`
+        const begun = await company.begin(redirectUri, toCommandLine(request.query))
+        setState(request, reply as FastifyReply, begun.cookie)
+        return reply.header('cache-control', 'no-store').redirect(begun.url)
+      } catch (error) {
+        if (!(error instanceof ProviderFailure)) throw error
+        const failed = { kind: 'failed', fault: error.fault, reason: describe(error) } as const
+        return sendFailure(request, reply as FastifyReply, company, failed)
+      }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/console/oidc/callback',
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const query = request.url.split('?')[1] ?? ''
+      const cookie = readCookie(request, STATE_COOKIE)
+      const done = await company.finish({ query, cookie }, request.id)
+      // A state is good for one return.
+      if (cookie !== undefined) setState(request, reply as FastifyReply, null)
+      reply.header('cache-control', 'no-store')
+      if (done.kind === 'signed-in') {
+        setSessionCookie(request, reply as FastifyReply, done.token, PERSON_SESSION_SECONDS)
+        return reply.redirect('/console/')
+      }
+      if (done.kind === 'to-command-line') {
+        const { port, state } = done.commandLine
+        const answer = new URLSearchParams({ code: done.code, state })
+        return reply.redirect(`http://127.0.0.1:${port}/?${answer}`)
+      }
+      return sendFailure(request, reply as FastifyReply, company, done)
+    },
+  })
+}
+
+function setState(request: FastifyRequest, reply: FastifyReply, value: string | null): void {
+  // Lax: the browser comes back from another site.
+  setCookie(request, reply, { name: STATE_COOKIE, value, seconds: BEGUN_SECONDS, sameSite: 'Lax' })
+}
+
+function toCommandLine(query: {
+  port?: string
+  state?: string
+  challenge?: string
+}): CommandLine | null {
+  const { port, state, challenge } = query
+  if (port === undefined && state === undefined && challenge === undefined) return null
+  if (port === undefined || state === undefined || challenge === undefined) {
+    throw new ServiceError('malformed-request', 'Send port, state and challenge together.')
+  }
+  return { port: Number(port), state, challenge }
+}
+
+const CommandLineSession = Type.Object({ token: Type.String(), expiresAt: Instant })
+
+function addCommandLine(app: App, company: CompanySignIn): void {
+  app.route({
+    method: 'POST',
+    url: '/console/oidc/session',
+    bodyLimit: BODY_BYTES_MAX,
+    schema: {
+      hide: true,
+      body: Type.Object({
+        code: Type.String({ minLength: 1, maxLength: 4_096 }),
+        verifier: Type.String({ pattern: RANDOM }),
+      }),
+      response: { 200: CommandLineSession },
+    },
+    handler: async (request, reply) => {
+      const session = company.redeem(request.body.code, request.body.verifier)
+      if (session === null) {
+        throw new ServiceError('invalid-credentials', 'The sign-in has expired: start it again.')
+      }
+      return reply.header('cache-control', 'no-store').send(session)
+    },
+  })
+}
+
+/** OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.8. */
+function addLogout(app: App, company: CompanySignIn): void {
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (_request, text, done) =>
+    done(null, text),
+  )
+  app.route({
+    method: 'POST',
+    url: LOGOUT_PATH,
+    bodyLimit: BODY_BYTES_MAX,
+    config: { mediaType: FORM_TYPE },
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      const [token = '', ...others] = new URLSearchParams(String(request.body)).getAll(
+        'logout_token',
+      )
+      try {
+        if (others.length > 0) throw new ProviderFailure('unverified', 'two logout tokens')
+        await company.endSessions(token, request.id)
+        return reply.code(200).send()
+      } catch (error) {
+        if (!(error instanceof ProviderFailure)) throw error
+        request.log.warn({ reason: describe(error) }, 'oidc.logout-refused')
+        return reply.code(400).send({ error: 'invalid_request' })
+      }
+    },
+  })
+}
+
+const FAULTS = {
+  'not-begun': {
+    status: 400,
+    text: () =>
+      'This sign-in was not begun in this browser, or was begun more than 10 minutes ago.',
+  },
+  away: {
+    status: 503,
+    text: (name: string) =>
+      `${name} cannot be reached from here at the moment. Operator keys work all the same.`,
+  },
+  refused: { status: 403, text: (name: string) => `${name} has refused the sign-in.` },
+  unverified: {
+    status: 400,
+    text: (name: string) =>
+      `What ${name} has answered could not be verified. The log of Paybell says why.`,
+  },
+}
+
+function sendFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  company: CompanySignIn,
+  done: Extract<SignedIn, { kind: 'no-role' | 'failed' }>,
+) {
+  reply.headers({ ...HTML_PAGE_HEADERS, 'cache-control': 'no-store' })
+  if (done.kind === 'no-role') {
+    const rows = company.settings.roles.map(
+      ({ group, role }) => `<li><code>${escapeHtml(group)}</code>: ${role}</li>`,
+    )
+    const text = `You are ${escapeHtml(done.who)} at ${escapeHtml(company.name)}, and in none of the groups that have a role here:`
+    return reply.code(403).send(toPage('No role', `<p>${text}</p><ul>${rows.join('')}</ul>`))
+  }
+  request.log.warn({ fault: done.fault, reason: done.reason }, 'oidc.sign-in-failed')
+  const { status, text } = FAULTS[done.fault]
+  return reply
+    .code(status)
+    .send(toPage('Sign-in failed', `<p>${escapeHtml(text(company.name))}</p>`))
+}
+
+function toPage(title: string, body: string): string {
+  const back = '<p><a href="/console/">Back to the sign-in</a></p>'
+  return toHtmlPage({ title, body: `<h1>${title}</h1>${body}${back}` })
+}
