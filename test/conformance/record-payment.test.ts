@@ -196,7 +196,6 @@ const write = (id: string) =>
       documentReference: left(someText(0)),
       document: left(document),
       version: left(fc.integer({ min: -2, max: 6 })),
-      unknown: fc.constantFrom(undefined, { a: [1, { b: null }] }),
     }),
     amount,
   )

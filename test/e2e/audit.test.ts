@@ -2,11 +2,15 @@
 // the service itself: a new one without a case here fails the test.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createOperatorKey } from '../../server/operations/access/create-operator-key.ts'
+import { rotateSigningKey, TOKEN_KEYS } from '../../server/operations/access/keyring.ts'
+import { rotateWebhookKey } from '../../server/operations/access/webhook-keys.ts'
+import { makeCertificate } from '../../server/operations/certificates/make-certificate.ts'
+import { issue } from '../support/issue-certificate.ts'
 import { startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -96,6 +100,25 @@ const nothing = (path: string, body?: object): Case['wrong'] => {
   })
 }
 
+const CERTIFICATE = new RegExp(`^client-certificate:${UUID}$`)
+
+function newCertificate() {
+  const own = issue({ subject: 'CN=paybell' })
+  return { name: randomUUID(), certificatePem: own.pem, privateKeyPem: own.keyPem }
+}
+
+function newJwk() {
+  return generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+}
+
+/** Not the one that signed the tokens in use. */
+async function newestKid(table: 'signing_keys' | 'webhook_keys'): Promise<string> {
+  const { rows } = await paybell.pool.query(
+    `select kid from ${table} order by created_at desc limit 1`,
+  )
+  return rows[0].kid
+}
+
 const CASES: Readonly<Record<string, Case>> = {
   'POST /clients': {
     action: 'client.create',
@@ -151,6 +174,84 @@ const CASES: Readonly<Record<string, Case>> = {
       return { path: `/keys/${id}` }
     },
     wrong: nothing('/keys/:id'),
+  },
+  'POST /clients/:id/keys': {
+    action: 'client-key.create',
+    object: new RegExp(`^client:${UUID}$`),
+    prepare: () => ({ path: `/clients/${paybell.clientId}/keys`, body: { jwk: newJwk() } }),
+    wrong: nothing('/clients/:id/keys', { jwk: newJwk() }),
+  },
+  'DELETE /clients/:id/keys/:kid': {
+    action: 'client-key.delete',
+    object: new RegExp(`^client:${UUID}$`),
+    prepare: async () => {
+      const { rows } = await paybell.pool.query('select kid from client_keys limit 1')
+      return { path: `/clients/${paybell.clientId}/keys/${rows[0].kid}` }
+    },
+    wrong: () => ({ path: `/clients/${paybell.clientId}/keys/none` }),
+  },
+  'POST /signing-keys/:kid/revoke': {
+    action: 'signing-key.revoke',
+    object: new RegExp(`^signing-key:${UUID}$`),
+    prepare: async () => {
+      await rotateSigningKey(paybell.app.deps, TOKEN_KEYS)
+      return { path: `/signing-keys/${await newestKid('signing_keys')}/revoke` }
+    },
+    wrong: () => ({ path: `/signing-keys/${randomUUID()}/revoke` }),
+  },
+  'POST /webhook-keys/:kid/revoke': {
+    action: 'webhook-key.revoke',
+    object: new RegExp(`^webhook-key:${UUID}$`),
+    prepare: async () => {
+      await rotateWebhookKey(paybell.app.deps)
+      return { path: `/webhook-keys/${await newestKid('webhook_keys')}/revoke` }
+    },
+    wrong: () => ({ path: `/webhook-keys/${randomUUID()}/revoke` }),
+  },
+  'POST /client-certificates': {
+    action: 'client-certificate.create',
+    object: CERTIFICATE,
+    prepare: () => ({ path: '/client-certificates', body: newCertificate() }),
+    wrong: nothing('/client-certificates', { name: 'x' }),
+  },
+  'PUT /client-certificates/:id/certificate': {
+    action: 'client-certificate.complete',
+    object: CERTIFICATE,
+    prepare: async () => {
+      const { certificatePem, ...offer } = newCertificate()
+      const { id } = await makeCertificate(paybell.app.deps, { certificatePem, ...offer })
+      return { path: `/client-certificates/${id}/certificate`, body: { certificatePem } }
+    },
+    wrong: nothing('/client-certificates/:id/certificate', { certificatePem: 'x' }),
+  },
+  'POST /client-certificates/:id/default': {
+    action: 'client-certificate.default',
+    object: CERTIFICATE,
+    prepare: async () => {
+      const { id } = await makeCertificate(paybell.app.deps, newCertificate())
+      return { path: `/client-certificates/${id}/default`, body: {} }
+    },
+    wrong: nothing('/client-certificates/:id/default', {}),
+  },
+  'POST /client-certificates/:id/replace': {
+    action: 'client-certificate.replace',
+    object: CERTIFICATE,
+    prepare: async () => {
+      const { deps } = paybell.app
+      const { id } = await makeCertificate(deps, newCertificate())
+      const { id: by } = await makeCertificate(deps, newCertificate())
+      return { path: `/client-certificates/${id}/replace`, body: { by } }
+    },
+    wrong: nothing('/client-certificates/:id/replace', { by: randomUUID() }),
+  },
+  'DELETE /client-certificates/:id': {
+    action: 'client-certificate.delete',
+    object: CERTIFICATE,
+    prepare: async () => {
+      const { id } = await makeCertificate(paybell.app.deps, newCertificate())
+      return { path: `/client-certificates/${id}` }
+    },
+    wrong: nothing('/client-certificates/:id'),
   },
   'PUT /payments/:id': {
     action: 'payment.put',

@@ -5,13 +5,23 @@ import { idOf, nextTick } from '../../../test/support/engine-parts.ts'
 import type { Db } from '../../store/connection/db.ts'
 import { AccountDirectory } from './account-directory.ts'
 
+/** An array of uuids as it goes to PostgreSQL: 20 bytes of head, then a length of 4 and 16 bytes for each. */
+function idsOf(array: Buffer): string[] {
+  const ids: string[] = []
+  for (let at = 24; at < array.length; at += 20) {
+    const hex = array.toString('hex', at, at + 16)
+    ids.push(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'))
+  }
+  return ids
+}
+
 /** Accounts 0 … count - 1, of clients with the same numbers; notes what was asked for. */
 function accountsUpTo(count: number) {
   const asked: (readonly string[])[] = []
   const known = new Map(Array.from({ length: count }, (_, n) => [idOf(n), n]))
   const db = {
-    async query(config: { values: [readonly string[]] }) {
-      const [ids] = config.values
+    async query(config: { values: [Buffer] }) {
+      const ids = idsOf(config.values[0])
       asked.push(ids)
       const rows = ids.flatMap((id) => {
         const clientKey = known.get(id)

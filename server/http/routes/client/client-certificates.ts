@@ -11,6 +11,7 @@ import { Instant, Uuid } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forClients } from '../../schemas/calls.ts'
+import { WEBHOOKS } from '../../schemas/endpoint-doors.ts'
 import { PageOf, PageQuery, toPageBody } from '../../schemas/page.ts'
 
 export const PublicChain = Type.Object({
@@ -33,7 +34,7 @@ export function clientCertificateRoutes(deps: Deps): Routes {
         summary: 'List the service’s certificates',
         description:
           'What your receiver is shown when it asks who calls: choose one with `tls.clientCertificate`, and let your receiver trust it.',
-        tags: ['Endpoints'],
+        tags: WEBHOOKS.tags,
         querystring: PageQuery,
         answers: { 200: answer('One page, the oldest first.', PageOf(PublicChain)) },
       }),

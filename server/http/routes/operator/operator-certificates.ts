@@ -51,12 +51,16 @@ const CertificateRequest = Type.Object(
   { examples: [{ name: 'pix-2027', subject: 'CN=paybell.example.com, O=Example Ltd, C=BR' }] },
 )
 
-const Completion = Type.Object({
-  certificatePem: Pem('What the authority has signed, with its chain.'),
-})
+const Completion = Type.Object(
+  { certificatePem: Pem('What the authority has signed, with its chain.') },
+  { examples: [{ certificatePem: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n' }] },
+)
 
-const Replacement = Type.Object({ by: Uuid, dryRun: DryRun })
-const DefaultBody = Type.Object({ dryRun: DryRun })
+const Replacement = Type.Object(
+  { by: Uuid, dryRun: DryRun },
+  { examples: [{ by: '019cade5-69f0-7d0c-8f6e-2b7b3a4c5d6e', dryRun: true }] },
+)
+const DefaultBody = Type.Object({ dryRun: DryRun }, { examples: [{ dryRun: true }] })
 
 export const CertificateItem = Type.Object({
   id: Uuid,
