@@ -20,6 +20,7 @@ import { withManners } from './manners.ts'
 import { accountsCommand } from './operator/accounts.ts'
 import { auditCommand } from './operator/audit.ts'
 import { cellsCommand } from './operator/cells.ts'
+import { certificatesCommand } from './operator/certificates.ts'
 import { clientsCommand } from './operator/clients.ts'
 import { demoCommand } from './operator/demo.ts'
 import { doctorCommand } from './operator/doctor.ts'
@@ -61,6 +62,7 @@ export function createProgram(): Command {
     .addCommand(clientsCommand())
     .addCommand(accountsCommand())
     .addCommand(keysCommand())
+    .addCommand(certificatesCommand())
     .addCommand(paymentsCommand())
     .addCommand(endpointsCommand())
     .addCommand(deliveriesCommand())

@@ -9,6 +9,9 @@ import {
   SIGNATURE_KINDS,
 } from '../../server/core/delivery/endpoint-settings.ts'
 import { listOf, oneOf } from '../basics/parse.ts'
+import { readPemFile } from '../basics/pem-file.ts'
+
+const NONE = 'none'
 
 export interface SettingsOptions {
   events?: string[]
@@ -18,6 +21,8 @@ export interface SettingsOptions {
   signatures?: string[]
   hmacHeaderName?: string
   description?: string
+  clientCertificate?: string
+  caFile?: string
 }
 
 export function withSettings(command: Command): Command {
@@ -29,6 +34,14 @@ export function withSettings(command: Command): Command {
     .option('--signatures <kinds>', 'hmac, or hmac,ed25519', listOf(SIGNATURE_KINDS))
     .option('--hmac-header-name <name>', 'the header that carries the HMAC')
     .option('--description <text>', 'a note for people; empty for none')
+    .option(
+      '--client-certificate <id>',
+      'what the receiver is shown when it asks who calls: an id, default, or none',
+    )
+    .option(
+      '--ca-file <file>',
+      'PEM: authorities that vouch for the receiver in place of the public ones; none: the public ones',
+    )
 }
 
 /** The members that were given. */
@@ -41,10 +54,24 @@ export function toSettings(options: SettingsOptions): EndpointSettings {
     signatures,
     hmacHeaderName,
     description,
+    tls: toTls(options),
   }
   return Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   ) as EndpointSettings
+}
+
+/** Only what was given of it. */
+function toTls({ clientCertificate, caFile }: SettingsOptions): EndpointSettings['tls'] {
+  if (clientCertificate === undefined && caFile === undefined) return undefined
+  return {
+    ...(clientCertificate === undefined
+      ? {}
+      : { clientCertificate: clientCertificate === NONE ? null : clientCertificate }),
+    ...(caFile === undefined
+      ? {}
+      : { certificateAuthorities: caFile === NONE ? null : readPemFile(caFile) }),
+  }
 }
 
 export function settingFields(endpoint: Endpoint): [string, string | null][] {
@@ -54,5 +81,21 @@ export function settingFields(endpoint: Endpoint): [string, string | null][] {
     ['Document', endpoint.document ?? 'inline'],
     ['Signatures', endpoint.signatures?.join(', ') ?? 'hmac'],
     ['Description', endpoint.description ?? null],
+    ...tlsFields(endpoint),
+  ]
+}
+
+/** Where it was given. */
+function tlsFields({ tls }: Endpoint): [string, string | null][] {
+  if (tls === undefined) return []
+  const { clientCertificate, certificateAuthorities } = tls
+  return [
+    ['Certificate', clientCertificate ?? 'none'],
+    [
+      'Authorities',
+      certificateAuthorities === null
+        ? 'the public ones'
+        : `${certificateAuthorities.length} given`,
+    ],
   ]
 }

@@ -128,6 +128,11 @@ function changeCommand(door: EndpointDoor): Command {
         const body = toSettings(call.options)
         if (Object.keys(body).length === 0) throw new UsageError('give a setting to change.')
         const api = await call.target.client()
+        // Both parts of it are one setting: the part that was not given stays.
+        if (body.tls) {
+          const shown = await api.get(`${path}/${endpointId}`)
+          body.tls = { ...shown.json<Endpoint>().tls, ...body.tls }
+        }
         const answer = await api.call('PATCH', `${path}/${endpointId}`, { body })
         call.answer<Endpoint>(answer, (endpoint) => {
           call.fields(fieldsOf(door, endpoint))

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { callCommand } from '../support/called-command.ts'
 import { runCommand, startCommand } from '../support/command-line.ts'
 import { assertDemo } from '../support/demo.ts'
+import { issue } from '../support/issue-certificate.ts'
 import { makeSandboxFile, startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
@@ -103,6 +104,68 @@ test('public keys of a client are added, listed and deleted, and may be all that
   assert.equal((await run('clients', 'keys', 'add', clientId, join(dir, 'none'))).code, 2)
   const deleted = await run('clients', 'keys', 'delete', clientId, 'k1')
   assert.equal(deleted.stdout, 'The key k1 is deleted.\n')
+})
+
+test('certificates are imported from files, and endpoints follow to another one', async () => {
+  const root = issue({ subject: 'CN=Root', isAuthority: true })
+  const files = {
+    chain: join(dir, 'chain.pem'),
+    key: join(dir, 'key.pem'),
+    ca: join(dir, 'ca.pem'),
+  }
+  const importOne = async (name: string) => {
+    const own = issue({ subject: 'CN=paybell', by: root, purposes: ['client'] })
+    await writeFile(files.chain, own.pem + root.pem)
+    await writeFile(files.key, own.keyPem)
+    const options = ['--certificate-file', files.chain, '--private-key-file', files.key]
+    return paybellJson('certificates', 'import', name, ...options)
+  }
+  const first = await importOne('pix-2026')
+  const again = await run('certificates', 'complete', first.id, '--certificate-file', files.chain)
+  assert.match(again.stdout, /^Subject +CN=paybell$/m)
+  const second = await importOne('pix-2027')
+  const asked = await run('certificates', 'request', 'pix-2028', '--subject', 'CN=paybell')
+  assert.match(
+    asked.stdout,
+    /^-----BEGIN CERTIFICATE REQUEST-----\n.*\n-----END CERTIFICATE REQUEST-----\n$/s,
+  )
+  assert.match(asked.stderr, /paybell certificates complete /)
+  await writeFile(files.ca, root.pem)
+  const register = ['webhooks', 'register', receiver.url('/pix'), '--generate-key']
+  const webhook = await paybellJson(...register, '--client-certificate', first.id)
+  const change = ['webhooks', 'change', webhook.id]
+  const changed = await run(...change, '--ca-file', files.ca)
+  assert.match(changed.stdout, new RegExp(`^Certificate +${first.id}$`, 'm'), 'it stays')
+  assert.match(changed.stdout, /^Authorities +1 given$/m)
+  const replace = ['certificates', 'replace', first.id, '--by', second.id]
+  const counted = await run(...replace, '--dry-run')
+  assert.equal(counted.stdout, `1 endpoint would be shown the certificate ${second.id}.\n`)
+  assert.match((await run('certificates', 'show', first.id)).stdout, /^Used by +1 endpoint$/m)
+  assert.deepEqual(await paybellJson(...replace), { endpoints: 1 })
+  const byDefault = await run('certificates', 'default', second.id)
+  assert.match(byDefault.stdout, /^0 endpoints: shown the certificate /)
+  const used = await run('certificates', 'delete', second.id)
+  assert.equal(used.code, 1)
+  assert.match(used.stderr, /certificate-in-use/)
+  assert.match(
+    (await run('certificates', 'list')).stdout,
+    new RegExp(`^${second.id} .* yes +1 +pix-2027$`, 'm'),
+  )
+  const asClient = await callCommand(['certificates', 'list'], {
+    env: { ...env, PAYBELL_OPERATOR_KEY: '' },
+  })
+  assert.match(asClient.stdout, new RegExp(`^${second.id} .* yes +pix-2027$`, 'm'))
+  assert.doesNotMatch(asClient.stdout, /pix-2028/, 'it is not signed yet')
+  const none = await run(...change, '--client-certificate', 'none', '--ca-file', 'none')
+  assert.doesNotMatch(none.stdout, /^Certificate/m)
+  const gone = await run('certificates', 'delete', second.id)
+  assert.equal(gone.stdout, `The certificate ${second.id} is deleted.\n`)
+  const notPem = await run(...change, '--ca-file', join(dir, 'none.pem'))
+  assert.equal(notPem.code, 2)
+  assert.match(notPem.stderr, /cannot be read/)
+  await writeFile(files.ca, 'not PEM')
+  assert.match((await run(...change, '--ca-file', files.ca)).stderr, /is not PEM/)
+  assert.equal((await run('webhooks', 'delete', webhook.id)).code, 0)
 })
 
 test('keys have a role, and are refused once revoked', async () => {
