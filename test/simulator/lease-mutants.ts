@@ -91,6 +91,8 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         'nowMs >= endedAtMs',
       ),
     ],
+    // In the simulator the second that it has to begin in is seldom hit: 2,500 seeds did not.
+    test: 'server/delivery/leases/shards.test.ts',
   },
   {
     name: 'sent without a proof of the session',

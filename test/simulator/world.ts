@@ -38,7 +38,7 @@ const ANSWER_MS_MAX = 60 * SECOND
 
 /** A quiet node takes about ten steps a poll, and as many for its beats; a busy one a few dozen. */
 const STEPS_OF_A_START = 5_000
-const STEPS_PER_POLL = 120
+const STEPS_PER_POLL = 100
 
 export interface TimelineEntry {
   atMs: number
