@@ -87,7 +87,7 @@ function isThere(program: string): boolean {
 }
 
 /** The block of a page that begins with both marks, such as `ts recipe`. */
-function findRecipe(page: string, language: string, mark: string): string {
+export function findRecipe(page: string, language: string, mark: string): string {
   const recipe = new RegExp(`^\`\`\`${language} ${mark}\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1]
   assert.ok(recipe, 'the page has no such block')
   return recipe
