@@ -71,6 +71,7 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../../server/store/history/stats.ts'
+import { readCertificateChoices } from '../../server/store/moves/move-certificates.ts'
 import { findKeptLink } from '../../server/store/payments/document-links.ts'
 import { findByExternalId, readPaymentSlice } from '../../server/store/payments/payment-lists.ts'
 import { readLatestPaymentText, readPayment } from '../../server/store/payments/payments.ts'
@@ -93,6 +94,7 @@ import { readLastDrop } from '../../server/store/removal/audit-segment-retention
 import { readClientKeys } from '../../server/store/removal/payment-retention.ts'
 import { readDefaultRows } from '../../server/store/schema/default-partitions.ts'
 import { listAccounts } from '../../server/store/secrets/accounts.ts'
+import { readCertificateEnds } from '../../server/store/secrets/certificate-ends.ts'
 import {
   countCertificateUses,
   readCertificates,
@@ -384,6 +386,8 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readLiveKeys(pool))
   await recorder.record('', () => readCertificates(pool))
   await recorder.record('', () => countCertificateUses(pool))
+  await recorder.record('', () => readCertificateEnds(pool))
+  await recorder.record('', () => readCertificateChoices(pool, clientKey))
   await recorder.record('of client_certificates', () =>
     readPrivateKeysToReseal(pool, 'client_certificates', PREFIX),
   )

@@ -62,6 +62,7 @@ import {
   saveAttemptSteps,
   sumUpFinalCounts,
 } from '../../server/store/history/stats.ts'
+import { renameCertificates } from '../../server/store/moves/move-certificates.ts'
 import {
   cancelDeliveries,
   findPending,
@@ -106,6 +107,7 @@ import {
   dropOldHistory,
 } from '../../server/store/removal/retention.ts'
 import { insertAccount } from '../../server/store/secrets/accounts.ts'
+import { saveExpiryTold } from '../../server/store/secrets/certificate-ends.ts'
 import {
   deleteCertificate,
   insertCertificate,
@@ -383,6 +385,8 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => insertCertificate(pool, certificate))
   await recorder.record('', () => saveChain(pool, NEW, certificate))
   await recorder.record('', () => saveDefault(pool, NEW))
+  await recorder.record('', () => saveExpiryTold(pool, [{ id: NEW, notAfter: now, days: 7 }]))
+  await recorder.record('', () => renameCertificates(pool, clientKey, new Map([[NEW, 'default']])))
   await recorder.record('', () => replaceCertificate(pool, { from: NEW, to: 'default' }, now))
   await recorder.record('of client_certificates', () =>
     replaceSealedPrivateKeys(pool, 'client_certificates', [key]),

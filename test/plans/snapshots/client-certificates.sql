@@ -31,7 +31,8 @@ prepare "client-certificates.replaceCertificate" (text, text, timestamp with tim
 -- client-certificates.saveChain: planned each time
 prepare "client-certificates.saveChain" (uuid, text, text, bytea, timestamp with time zone, timestamp with time zone, boolean) as
   update client_certificates set subject = $2, chain_pem = $3, fingerprint = $4,
-  not_before = $5, not_after = $6, is_default = $7
+  not_before = $5, not_after = $6, is_default = $7,
+  expiry_told_days = case when not_after = $6 then expiry_told_days end
   where id = $1;
 
 -- Alike: 2
