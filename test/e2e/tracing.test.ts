@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { before, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import {
   context,
   propagation,
@@ -71,6 +71,13 @@ describe('tracing', () => {
       new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
     )
     assert.notEqual(findTracer('1'), null)
+  })
+
+  // The next file of this process is to find none, either.
+  after(() => {
+    trace.disable()
+    propagation.disable()
+    context.disable()
   })
 
   test('a change is followed from the request to each attempt, and on to the receiver', async (t) => {
