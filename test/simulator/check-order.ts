@@ -107,14 +107,15 @@ function oneInFlight(seen: RunIndex, strand: readonly ReceivedRequest[]): Violat
  * again, and another if this one was cancelled by hand before.
  */
 function isRepeated(seen: RunIndex, last: ReceivedRequest, next: ReceivedRequest): boolean {
-  const finals = seen.finals.get(seen.deliveryOf(last)?.id ?? '') ?? []
-  const isCancelled = finals.some(
-    ({ state, atMs }) => state === 'CANCELLED' && atMs <= next.sentAtMs,
-  )
-  if (last.webhookId !== next.webhookId && !isCancelled) return false
+  if (last.webhookId !== next.webhookId && !wasCancelled(seen, last, next.sentAtMs)) return false
   const sentAtMs = [last.sentAtMs, next.sentAtMs]
   const fromMs = Math.min(...sentAtMs) - seen.run.limits.leaseMs
   return [last.node, next.node].some((node) => seen.isSick(node, fromMs, Math.max(...sentAtMs)))
+}
+
+function wasCancelled(seen: RunIndex, request: ReceivedRequest, beforeMs: number): boolean {
+  const finals = seen.finals.get(seen.deliveryOf(request)?.id ?? '') ?? []
+  return finals.some(({ state, atMs }) => state === 'CANCELLED' && atMs <= beforeMs)
 }
 
 function eldersFirst(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {
@@ -178,7 +179,8 @@ function isKnown(seen: RunIndex, { eventId, id }: StoredDelivery, at: ReceivedRe
 
 /**
  * Once a newer update was sent, whatever came of it, an older one is sent only if that one was given up. Under
- * `latest` not even then, unless it was cancelled: nothing is known of an attempt whose process died.
+ * `latest` not even then, unless it was cancelled: nothing is known of an attempt whose process died. One that was sent
+ * first, by a process that was taken for dead, and was cancelled before the newer one left, may arrive after it.
  */
 function neverBackwards(
   seen: RunIndex,
@@ -190,7 +192,9 @@ function neverBackwards(
   for (const request of strand) {
     newest = newest.filter((newer) => !wasGivenUp(seen, newer, request.sentAtMs, deliver))
     const newer = newest.find(({ sequence }) => sequence > request.sequence)
-    if (newer !== undefined) {
+    const isLate =
+      newer !== undefined && request.sentAtMs < newer.sentAtMs && isRepeated(seen, request, newer)
+    if (newer !== undefined && !isLate) {
       const detail = `${name(request)} after ${name(newer)}, which was answered ${newer.status}`
       wrong.push(ofRequest('I6', detail, request))
     }

@@ -2,14 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { DeliverMode } from './endpoint-settings.ts'
-import {
-  goesAhead,
-  mayMeetAnother,
-  nextReplay,
-  nextStep,
-  type OwedUpdate,
-  supersedesElders,
-} from './strand.ts'
+import { goesAhead, nextReplay, nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
 
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
@@ -199,22 +192,4 @@ test('of the replays of a payment the oldest that is due goes, whatever became o
   assert.deepEqual(nextReplay(replays, 9), { kind: 'wait', untilMs: 10 })
   assert.deepEqual(nextReplay(replays, 10), { kind: 'send', update: replays[1] })
   assert.deepEqual(nextReplay(replays, 50), { kind: 'send', update: replays[0] })
-})
-
-test('what was here before may have another update under way, unless the one to be sent had begun', () => {
-  const [first, second] = [owed(1, 0), owed(2, 0)]
-  const begun = { ...second, firstAttemptAtMs: 5 }
-  const cases = [
-    [[first], first, 'every', false, false],
-    [[first, second], first, 'every', false, false],
-    [[first, second], second, 'every', false, true],
-    [[first, begun], begun, 'every', false, false],
-    [[first, begun], begun, 'latest', false, true],
-    [[second], second, 'latest', false, false],
-    [[first], first, 'every', true, false],
-    [[first, second], first, 'every', true, true],
-  ] as const
-  for (const [all, update, deliver, isReplay, expected] of cases) {
-    assert.equal(mayMeetAnother(all, update, deliver, isReplay), expected)
-  }
 })

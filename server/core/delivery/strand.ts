@@ -91,21 +91,6 @@ export function goesAhead(
 }
 
 /**
- * True when a process that was here before may have another update of the strand under way, besides this one that is to
- * be sent. Under `every` that is an older one, unless this one had begun: then it was the one under way.
- */
-export function mayMeetAnother(
-  owed: readonly OwedUpdate[],
-  update: OwedUpdate,
-  deliver: DeliverMode,
-  isReplay: boolean,
-): boolean {
-  if (isReplay) return owed.length > 1
-  if (deliver === 'every' && hasBegun(update)) return false
-  return owed.some(({ sequence }) => sequence < update.sequence)
-}
-
-/**
  * True when the end of an attempt ends the older updates that are owed. A 200 always does. Under `latest` any end
  * does: the newer one may have arrived although its answer did not, and when it is given up no older one may follow.
  */

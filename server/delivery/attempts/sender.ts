@@ -9,7 +9,7 @@ import type { RetryPolicy } from '../../core/delivery/backoff.ts'
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
 import { isSuccess } from '../../core/delivery/delivery.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
-import { goesAhead, mayMeetAnother } from '../../core/delivery/strand.ts'
+import { goesAhead } from '../../core/delivery/strand.ts'
 import { momentOf } from '../../core/plain/clock.ts'
 import type { AsymmetricSignature } from '../../core/signatures/asymmetric-signature.ts'
 import type { SendingEndpoint } from '../../store/owed/sending-endpoints.ts'
@@ -248,10 +248,13 @@ export class Sender {
     })
   }
 
-  /** Whether the shard's last owner may have another update of the strand under way. */
-  #mayMeetAnother({ update: delivery, strand }: Flight): boolean {
-    if (this.#parts.shards.aftermathMs(delivery.shard) === 0) return false
-    return mayMeetAnother(strand.owed, delivery, strand.deliver ?? 'every', delivery.isReplay)
+  /**
+   * Whether the shard's last owner may have another update of the strand under way. Of several it may be any: which one
+   * goes first depends on a setting that can have changed since.
+   */
+  #mayMeetAnother({ update, strand }: Flight): boolean {
+    const isAlone = strand.owed.length === 1 && strand.isComplete
+    return !isAlone && this.#parts.shards.aftermathMs(update.shard) > 0
   }
 
   #waitForAnother(flight: Flight): void {
