@@ -1,19 +1,21 @@
 // The cells of the main table: which systems, fed how, and in which order. Rounds go forward and back
-// (ABBA), so that a machine that warms up or slows down favours no system.
+// (ABBA), so that a machine that warms up or slows down favours no system; each is a few short slices, so that
+// what the host takes away spoils some of them and not the figure.
 
-import { measureRawPost, type RawRound } from './floors/floors.ts'
-import { type Feed, measureRound, type Round } from './harness/measure.ts'
+import { measureRawPost, type RawSlice } from './floors/floors.ts'
+import { type Feed, measureSlice, type Slice, warmUp } from './harness/measure.ts'
 import { Stage } from './harness/stage.ts'
 import type { System } from './harness/system.ts'
 
 export interface Timing {
   rounds: number
+  /** Of a round. */
+  slices: number
+  /** Of a slice. */
   seconds: number
   warmUpSeconds: number
   endpoints: number
   seed: string
-  /** A round of which the hypervisor took more than this share counts for nothing. */
-  stolenMax: number
   /** Receiver and generator share this core. */
   core?: number | undefined
 }
@@ -36,10 +38,9 @@ export type Cell = DeliveryCell | RawCell
 
 export interface CellResult {
   cell: Cell
-  rounds: (Round | RawRound)[]
-  /** Rounds that count for nothing: the hypervisor took too much of the time, or a payment was missing, or came
-   *  twice. */
-  discarded: { stolen: number; missing: number; duplicates: number }
+  slices: (Slice | RawSlice)[]
+  /** Slices that count for nothing: a payment was missing, or came twice. */
+  discarded: { missing: number; duplicates: number }
   failure: string | null
 }
 
@@ -56,47 +57,39 @@ export async function runCells(cells: readonly Cell[], timing: Timing): Promise<
   const results = cells.map(
     (cell): CellResult => ({
       cell,
-      rounds: [],
-      discarded: { stolen: 0, missing: 0, duplicates: 0 },
+      slices: [],
+      discarded: { missing: 0, duplicates: 0 },
       failure: null,
     }),
   )
   for (let round = 0; round < timing.rounds; round++) {
     const order = round % 2 === 0 ? results : results.toReversed()
-    for (const result of order) {
-      const before = result.rounds.length
-      await runOnce(result, round, timing)
-      // A round that was stolen is tried once more; one that went wrong is not hidden by another.
-      const { missing, duplicates } = result.discarded
-      const isStolen = result.rounds.length === before && result.failure === null
-      if (isStolen && missing + duplicates === 0) await runOnce(result, round, timing)
-    }
+    for (const result of order) await runRound(result, round, timing)
   }
   return results
 }
 
-/** Why a round counts for nothing; null when it counts. */
-export function faultOf(
-  round: Pick<Round, 'missing' | 'stealShare'> & { duplicates?: number },
-  stolenMax: number,
-): keyof CellResult['discarded'] | null {
-  if (round.missing > 0) return 'missing'
-  if ((round.duplicates ?? 0) > 0) return 'duplicates'
-  return round.stealShare > stolenMax ? 'stolen' : null
+/** Why a slice counts for nothing; null when it counts. */
+export function faultOf(slice: {
+  missing: number
+  duplicates?: number
+}): keyof CellResult['discarded'] | null {
+  if (slice.missing > 0) return 'missing'
+  return (slice.duplicates ?? 0) > 0 ? 'duplicates' : null
 }
 
-async function runOnce(result: CellResult, round: number, timing: Timing): Promise<void> {
+async function runRound(result: CellResult, round: number, timing: Timing): Promise<void> {
   const stage = await Stage.open(timing.core)
+  const label = `${result.cell.name}${result.cell.kind === 'delivery' ? `, ${result.cell.feed}` : ''}`
+  const rates: string[] = []
   try {
-    const measured = await measureCell(stage, result.cell, round, timing)
-    const label = `${result.cell.name}${result.cell.kind === 'delivery' ? `, ${result.cell.feed}` : ''}`
-    const fault = faultOf(measured, timing.stolenMax)
-    console.log(
-      `  round ${round + 1}  ${label.padEnd(42)} ${measured.perSecond.toFixed(0).padStart(7)}/s` +
-        (fault === null ? '' : `  REFUSED: ${fault}`),
-    )
-    if (fault === null) result.rounds.push(measured)
-    else result.discarded[fault]++
+    for await (const measured of measureCell(stage, result.cell, round, timing)) {
+      const fault = faultOf(measured)
+      rates.push(fault === null ? measured.perSecond.toFixed(0).padStart(6) : `REFUSED: ${fault}`)
+      if (fault === null) result.slices.push(measured)
+      else result.discarded[fault]++
+    }
+    console.log(`  round ${round + 1}  ${label.padEnd(42)} ${rates.join(' ')} /s`)
   } catch (error) {
     result.failure = String(error).split('\n')[0] as string
     console.log(`  round ${round + 1}  ${result.cell.name}: ${result.failure}`)
@@ -105,29 +98,38 @@ async function runOnce(result: CellResult, round: number, timing: Timing): Promi
   }
 }
 
-async function measureCell(
+async function* measureCell(
   stage: Stage,
   cell: Cell,
   round: number,
   timing: Timing,
-): Promise<Round | RawRound> {
-  if (cell.kind === 'raw') return measureRawPost(stage, cell.through, timing.seconds)
+): AsyncGenerator<Slice | RawSlice> {
+  if (cell.kind === 'raw') {
+    for (let slice = 0; slice < timing.slices; slice++) {
+      yield await measureRawPost(stage, cell.through, timing.seconds)
+    }
+    return
+  }
   const running = await cell.system.start({
     receiverUrl: cell.system.isOverTls ? await stage.openTlsOrigin() : stage.receiverUrl,
     endpoints: cell.endpoints,
   })
   try {
-    const measured = await measureRound(stage, running, {
+    const options = {
       feed: cell.feed,
       seconds: timing.seconds,
       warmUpSeconds: timing.warmUpSeconds,
       seed: `${timing.seed}-${round}`,
-      ...(cell.system.underWayMax === undefined ? {} : { underWayMax: cell.system.underWayMax }),
-    })
-    if (measured.refused > 0) {
-      throw new Error(`${measured.refused} payments were refused: ${measured.firstRefusal}`)
+      underWayMax: cell.system.underWayMax,
     }
-    return measured
+    await warmUp(stage, running, options)
+    for (let slice = 0; slice < timing.slices; slice++) {
+      const measured = await measureSlice(stage, running, options)
+      if (measured.refused > 0) {
+        throw new Error(`${measured.refused} payments were refused: ${measured.firstRefusal}`)
+      }
+      yield measured
+    }
   } finally {
     await running.stop()
   }

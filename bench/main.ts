@@ -63,26 +63,26 @@ async function main(): Promise<void> {
   const cells = chooseCells(options, choosePeers(options, notes))
   const timing: Timing = {
     rounds: options.rounds,
+    slices: options.slices,
     seconds: options.seconds,
     warmUpSeconds: options.warmUpSeconds,
-    stolenMax: options.stolenMax,
     endpoints: options.endpoints,
     seed: options.seed,
     core: options.isPinned ? cpus().length - 1 : undefined,
   }
   if (options.isPinned) notes.push('Receiver and generator were pinned to the last core.')
-  console.log(`Deliveries: ${cells.length} cells, ${timing.rounds} rounds of ${timing.seconds} s`)
+  console.log(
+    `Deliveries: ${cells.length} cells, ${timing.rounds} rounds of ${timing.slices} slices of ${timing.seconds} s`,
+  )
   const results = await runCells(cells, timing)
   const floors = options.hasFloors ? await runFloors(options) : null
   const scenarios = await runScenarios(options, notes)
   const rows = summarise(results)
   for (const row of rows) {
-    const { stolen, missing, duplicates } = row.discarded
+    const { missing, duplicates } = row.discarded
     const label = `${row.name}${row.feed === null ? '' : `, fed by ${row.feed}`}`
-    if (stolen > 0)
-      notes.push(`${label}: ${stolen} rounds left out, the host took too much of the time.`)
-    if (missing > 0) notes.push(`${label}: ${missing} rounds REFUSED, payments were missing.`)
-    if (duplicates > 0) notes.push(`${label}: ${duplicates} rounds REFUSED, payments came twice.`)
+    if (missing > 0) notes.push(`${label}: ${missing} slices REFUSED, payments were missing.`)
+    if (duplicates > 0) notes.push(`${label}: ${duplicates} slices REFUSED, payments came twice.`)
     if (row.failure !== null) notes.push(`${label}: ${row.failure}`)
   }
   const report: RunReport = {
@@ -140,6 +140,7 @@ function chooseCells(options: Options, peers: readonly System[]): readonly Cell[
     deliveryCell(PAYBELL_FILTERED, 'batch', endpoints),
     ...(isQuick ? [] : variants(endpoints)),
     ...peers.filter((peer) => !isQuick || !slow.test(peer.name)).flatMap(both),
+    ...options.realPeers.map((peer) => deliveryCell(peer, 'put', endpoints)),
   ]
   return all.filter((cell) => options.only === null || options.only.test(cell.name))
 }

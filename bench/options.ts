@@ -1,17 +1,20 @@
 // What the command line asks for, with the lengths of a full and of a quick run.
 
 import { parseArgs } from 'node:util'
+import type { System } from './harness/system.ts'
+import { readRealPeers } from './real-peers/all.ts'
 
 export interface Options {
   mode: 'full' | 'quick' | 'profile'
   rounds: number
+  slices: number
   seconds: number
   warmUpSeconds: number
-  /** The share of a round that the hypervisor may take before the round counts for nothing. */
-  stolenMax: number
   endpoints: number
   seed: string
   hasPeers: boolean
+  /** Products of others, from the programs given. */
+  realPeers: readonly System[]
   hasFloors: boolean
   isPinned: boolean
   isTrial: boolean
@@ -26,19 +29,19 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [options]
-  --quick             floors, Paybell and peers in about 3 minutes, without scenarios
+  --quick             floors, Paybell and peers in about 6 minutes, without scenarios
   --profile           where Paybell's time goes, by function and by statement
   --only=<pattern>    only the cells whose name matches, such as "raw|Paybell"
   --scenarios=<list>  only these, comma-separated; "none" for none
   --trial             scenarios in miniature, to try the benchmark itself
   --no-peers          without graphile-worker, pg-boss, BullMQ and the naive sender
+  --real-peers=svix=<program>,outpost=<program>
+                      these as well, by single requests; they need redis-server, Outpost rabbitmq-server
   --no-floors         without the floors of disk, store and processor
   --publish           write RESULTS.md and the plots also after a part of a run
   --pinned            receiver and generator on the last core
   --join=<files>      write RESULTS.md from the JSON of several parts, comma-separated
-  --stolen-max=<percent>  how much of a round the host may take before it is refused, 2 unless told;
-                      more only where the host is never calm, and RESULTS.md says so
-  --rounds, --seconds, --warm-up, --endpoints, --seed`
+  --rounds, --slices, --seconds, --warm-up, --endpoints, --seed`
 
 export function readOptions(args: readonly string[]): Options | null {
   const { values } = parseArgs({
@@ -56,11 +59,12 @@ export function readOptions(args: readonly string[]): Options | null {
       join: { type: 'string' },
       scenarios: { type: 'string' },
       rounds: { type: 'string' },
+      slices: { type: 'string' },
       seconds: { type: 'string' },
       'warm-up': { type: 'string' },
-      'stolen-max': { type: 'string', default: '2' },
       endpoints: { type: 'string' },
       seed: { type: 'string' },
+      'real-peers': { type: 'string' },
     },
     allowNegative: true,
   })
@@ -69,13 +73,14 @@ export function readOptions(args: readonly string[]): Options | null {
   const isFull = mode === 'full'
   return {
     mode,
-    rounds: Number(values.rounds ?? (isFull ? 5 : 1)),
-    seconds: Number(values.seconds ?? (isFull ? 12 : mode === 'profile' ? 5 : 4)),
+    rounds: Number(values.rounds ?? (isFull ? 5 : 2)),
+    slices: Number(values.slices ?? 4),
+    seconds: Number(values.seconds ?? (isFull ? 3 : mode === 'profile' ? 5 : 1.5)),
     warmUpSeconds: Number(values['warm-up'] ?? (isFull ? 4 : 1.5)),
-    stolenMax: Number(values['stolen-max']) / 100,
     endpoints: Number(values.endpoints ?? 20),
     seed: values.seed ?? 'paybell',
     hasPeers: values.peers,
+    realPeers: readRealPeers(values['real-peers']),
     hasFloors: values.floors,
     isPinned: values.pinned,
     isTrial: values.trial,

@@ -3,7 +3,7 @@
 // first quarter and median of the rounds.
 
 import { resolve } from 'node:path'
-import { type Feed, limitsOf, measureFeed, type Round } from './harness/measure.ts'
+import { type Feed, limitsOf, measureFeed, type Slice } from './harness/measure.ts'
 import { Stage } from './harness/stage.ts'
 import { lowerHalf } from './harness/statistics.ts'
 import type { RunningSystem } from './harness/system.ts'
@@ -12,7 +12,7 @@ interface Side {
   checkout: string
   stage: Stage
   system: RunningSystem
-  rounds: Round[]
+  rounds: Slice[]
 }
 
 const [feed, rounds, count, ...checkouts] = process.argv.slice(2)
@@ -55,7 +55,7 @@ async function open(checkout: string): Promise<Side> {
 }
 
 function describe({ checkout, rounds }: Side): string {
-  const row = (name: string, read: (round: Round) => number, digits: number) => {
+  const row = (name: string, read: (round: Slice) => number, digits: number) => {
     const figures = lowerHalf(rounds.map(read)).map((figure) => figure.toFixed(digits))
     return `  ${name}: ${figures.join(', ')}`
   }

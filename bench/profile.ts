@@ -4,7 +4,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Feed, measureRound, type Round } from './harness/measure.ts'
+import { type Feed, measureOne, type Slice } from './harness/measure.ts'
 import { monotonicMs } from './harness/monotonic.ts'
 import { Stage } from './harness/stage.ts'
 import { type RunningPaybell, startPaybell } from './paybell/system.ts'
@@ -29,14 +29,14 @@ async function profileFeed(feed: Feed, options: { seconds: number; endpoints: nu
   })
   try {
     const sampler = new WaitSampler(paybell.database)
-    const round = await measureRound(stage, paybell, {
+    const round = await measureOne(stage, paybell, {
       feed,
       seconds: options.seconds,
       warmUpSeconds: 2,
       seed: 'profile',
     })
     const untilMs = monotonicMs() - 1_100
-    console.log(`\n## Fed by ${feed}: ${describeRound(round)}`)
+    console.log(`\n## Fed by ${feed}: ${describe(round)}`)
     await printStatements(paybell, round)
     console.log('\nPostgreSQL, backends on average (warm-up included):')
     for (const { what, backends } of (await sampler.stop()).slice(0, 12)) {
@@ -64,7 +64,7 @@ function print(share: number, each: string, name: string): void {
   console.log(`${(share * 100).toFixed(1).padStart(6)} %  ${each.padStart(10)}  ${name}`)
 }
 
-function describeRound(round: Round): string {
+function describe(round: Slice): string {
   const us = (perThousand: number) => `${(perThousand * 1_000).toFixed(0)} µs`
   return [
     `${round.perSecond.toFixed(0)}/s`,
@@ -78,7 +78,7 @@ function describeRound(round: Round): string {
   ].join(', ')
 }
 
-async function printStatements(paybell: RunningPaybell, round: Round): Promise<void> {
+async function printStatements(paybell: RunningPaybell, round: Slice): Promise<void> {
   const rows = await paybell.database.query<{
     query: string
     calls: string

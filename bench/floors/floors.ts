@@ -13,7 +13,7 @@ import type { Timed } from './disk.ts'
 import type { RawPosted, RawPostOptions } from './raw-post.ts'
 import type { BatchFigures } from './statements.ts'
 
-export interface RawRound {
+export interface RawSlice {
   perSecond: number
   /** CPU-seconds per 1,000 of the sender, and of the receiver. */
   cpu: { service: number; receiver: number }
@@ -27,12 +27,12 @@ function startFloors(): Child {
   return new Child(new URL('./process.ts', import.meta.url))
 }
 
-/** One round of POSTing without a store; `kind` says through what. */
+/** One slice of POSTing without a store; `kind` says through what. */
 export async function measureRawPost(
   stage: Stage,
   kind: 'rawDispatch' | 'rawClient',
   seconds: number,
-): Promise<RawRound> {
+): Promise<RawSlice> {
   await stage.receiver.call('forget')
   const child = startFloors()
   try {

@@ -14,6 +14,12 @@ export interface WriteCounts {
   transactions: number
 }
 
+/** For programs of others: pools that are larger than ours, drivers that take no socket. */
+export interface DatabaseOptions {
+  maxConnections?: number
+  isOnTcp?: boolean
+}
+
 export class BenchDatabase {
   readonly dir: string
   readonly #embedded: EmbeddedDatabase
@@ -26,9 +32,9 @@ export class BenchDatabase {
   }
 
   /** With `isCounting`, every statement's time is counted too, which costs a little itself. */
-  static async start(isCounting = false): Promise<BenchDatabase> {
+  static async start(isCounting = false, options: DatabaseOptions = {}): Promise<BenchDatabase> {
     const dir = await mkdtemp(join(tmpdir(), 'paybell-bench-'))
-    const embedded = await startEmbedded({ dataDir: dir, log: () => {} })
+    const embedded = await startEmbedded({ dataDir: dir, log: () => {}, ...options })
     let client = await connect(embedded.url)
     if (isCounting) {
       await client.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`)

@@ -3,6 +3,7 @@
 
 import { Pool } from 'undici'
 import { answerCalls } from './answer-calls.ts'
+import { DIALECTS, type Dialect } from './dialects.ts'
 import { LeanClient } from './lean-client.ts'
 import { monotonicMs } from './monotonic.ts'
 import { PaymentMaker } from './payments.ts'
@@ -16,6 +17,7 @@ export interface Target {
   documentBytes?: number
   /** Only of each n-th payment an arrival can be waited for (harness/system.ts). */
   heardEvery?: number | undefined
+  dialect?: Dialect | undefined
 }
 
 export interface Limits {
@@ -116,13 +118,15 @@ class Feeding {
 
 async function putOne(feeding: Feeding, number: number): Promise<void> {
   try {
+    const write = DIALECTS[target.dialect ?? 'paybell']
+    const request = write(maker, number, account(number))
     const { status, body } = await (client as LeanClient).ask(
-      'PUT',
-      `/operator/v1/payments/${maker.id(number)}`,
-      `${authorization}accountid: ${account(number)}\r\ncontent-type: application/json\r\n`,
-      maker.body(number),
+      request.method,
+      request.path,
+      authorization + request.headers,
+      request.body,
     )
-    if (status === 200 || status === 201) feeding.result.accepted++
+    if (status >= 200 && status < 300) feeding.result.accepted++
     else feeding.refuse(1, `${status} ${body}`)
   } catch (error) {
     feeding.refuse(1, String(error))

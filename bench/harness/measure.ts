@@ -1,5 +1,5 @@
-// One round of one cell: warm up, checkpoint, feed for so many seconds, wait until the last delivery
-// is recorded. The clock runs from the first request to that last record; nothing lies outside.
+// One slice of one cell: checkpoint, feed for so many seconds, wait until the last delivery is recorded.
+// The clock runs from the first request to that last record; nothing lies outside.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuSeconds, machineTimes } from './cpu.ts'
@@ -11,7 +11,7 @@ import { heardBelow, type RunningSystem } from './system.ts'
 
 export type Feed = 'batch' | 'put'
 
-export interface Round {
+export interface Slice {
   /** Payments answered 2xx. Where a filter leaves some out, there are fewer deliveries. */
   accepted: number
   deliveries: number
@@ -45,21 +45,40 @@ export function limitsOf(feed: Feed, seconds: number, underWayMax = UNDER_WAY_MA
     : { seconds, concurrent: 256, underWayMax }
 }
 
-export async function measureRound(
+export interface SliceOptions {
+  feed: Feed
+  seconds: number
+  warmUpSeconds: number
+  seed: string
+  underWayMax?: number | undefined
+}
+
+/** The first slice after a warm-up. */
+export async function measureOne(
   stage: Stage,
   system: RunningSystem,
-  options: {
-    feed: Feed
-    seconds: number
-    warmUpSeconds: number
-    seed: string
-    underWayMax?: number
-  },
-): Promise<Round> {
+  options: SliceOptions,
+): Promise<Slice> {
+  await warmUp(stage, system, options)
+  return measureSlice(stage, system, options)
+}
+
+export async function warmUp(
+  stage: Stage,
+  system: RunningSystem,
+  options: SliceOptions,
+): Promise<void> {
   await aimAt(stage, system, options.seed)
   await stage.feed(limitsOf(options.feed, options.warmUpSeconds, options.underWayMax))
   await untilSettled(stage, system)
   await delay(1_100) // PostgreSQL's own counters are late by up to a second.
+}
+
+export async function measureSlice(
+  stage: Stage,
+  system: RunningSystem,
+  options: SliceOptions,
+): Promise<Slice> {
   await system.database?.checkpoint()
   return measureFeed(stage, system, () =>
     stage.feed(limitsOf(options.feed, options.seconds, options.underWayMax)),
@@ -72,15 +91,15 @@ export function aimAt(
   seed: string,
   documentBytes = 0,
 ): Promise<void> {
-  const { baseUrl, operatorKey, accountIds, heardEvery } = system
-  return stage.aim({ baseUrl, operatorKey, accountIds, seed, documentBytes, heardEvery })
+  const { baseUrl, operatorKey, accountIds, heardEvery, dialect } = system
+  return stage.aim({ baseUrl, operatorKey, accountIds, seed, documentBytes, heardEvery, dialect })
 }
 
 export async function measureFeed(
   stage: Stage,
   system: RunningSystem,
   feed: () => ReturnType<Stage['feed']>,
-): Promise<Round> {
+): Promise<Slice> {
   const arrivedBefore = stage.unique
   const writesBefore = await system.database?.writeCounts()
   const duplicatesBefore = (await stage.arrivals(0)).duplicates

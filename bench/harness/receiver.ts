@@ -45,8 +45,7 @@ function answer(request: IncomingMessage, response: ServerResponse, first: Buffe
 }
 
 function note(first: Buffer | null): void {
-  const text = first?.toString('latin1', NUMBER_AT, NUMBER_AT + NUMBER_LENGTH) ?? ''
-  const number = Number.parseInt(text, 16)
+  const number = numberOf(first)
   if (Number.isNaN(number) || number > 1e9) {
     strangers++
     return
@@ -62,6 +61,15 @@ function note(first: Buffer | null): void {
   }
   atMs[number] = monotonicMs()
   unique++
+}
+
+/** Some peers write the members in an order of their own. */
+const ID = /"id":\s?"[\da-f-]{24}([\da-f]{12})"/
+
+function numberOf(first: Buffer | null): number {
+  const text = first?.toString('latin1', NUMBER_AT, NUMBER_AT + NUMBER_LENGTH) ?? ''
+  if (/^[\da-f]{12}$/.test(text)) return Number.parseInt(text, 16)
+  return Number.parseInt(ID.exec(first?.toString('latin1') ?? '')?.[1] ?? '', 16)
 }
 
 function receive(request: IncomingMessage, response: ServerResponse): void {

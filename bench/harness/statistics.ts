@@ -1,19 +1,25 @@
-// Medians and percentiles. A cell is reported as its median with the least and the greatest round.
+// Medians and percentiles. A cell is reported as its median with the least and the greatest slice, and with the
+// best quarter: what a host that is never calm has left undisturbed.
 
 export interface Spread {
   median: number
+  /** A quarter of the slices has less, and a quarter has more. */
+  lowQuarter: number
+  highQuarter: number
   min: number
   max: number
-  rounds: number
+  slices: number
 }
 
 export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   return {
     median: quantile(sorted, 0.5),
+    lowQuarter: quantile(sorted, 0.25),
+    highQuarter: quantile(sorted, 0.75),
     min: sorted[0] ?? Number.NaN,
     max: sorted.at(-1) ?? Number.NaN,
-    rounds: sorted.length,
+    slices: sorted.length,
   }
 }
 

@@ -1,6 +1,7 @@
 // What a system under test has to offer so that a cell can measure it, Paybell and peers alike.
 
 import type { BenchDatabase } from './database.ts'
+import type { Dialect } from './dialects.ts'
 
 export type Durability = 'fsync before 2xx' | 'fsync each second' | 'none'
 
@@ -8,12 +9,12 @@ export interface RunningSystem {
   baseUrl: string
   operatorKey: string
   accountIds: readonly string[]
+  /** How it is fed by single requests; Paybell's way unless told. */
+  dialect?: Dialect | undefined
   /** Of all processes that belong to it, database included. */
   cpuSeconds(): { service: number; store: number }
   /** True when everything accepted so far is delivered and recorded. */
   isSettled(): Promise<boolean>
-  /** Deliveries whose record says delivered; counted outside the measured time. */
-  recorded(): Promise<number>
   /** The processes of the service itself. */
   pids: readonly number[]
   database: BenchDatabase | null

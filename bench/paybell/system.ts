@@ -71,7 +71,6 @@ export async function startPaybell(options: PaybellOptions): Promise<RunningPayb
         store: database.cpuSeconds(),
       }),
       isSettled: () => isSettled(database),
-      recorded: () => countDelivered(database),
       stop,
     }
   } catch (error) {
@@ -93,13 +92,6 @@ export async function isSettled(
     [except],
   )
   return rows.length === 0
-}
-
-async function countDelivered(database: BenchDatabase): Promise<number> {
-  const [row] = await database.query<{ count: string }>(
-    `select count(*) from paybell.final_deliveries where state = 'DELIVERED'`,
-  )
-  return Number(row?.count)
 }
 
 export const PAYBELL: System = {

@@ -50,13 +50,6 @@ export class AttemptRows {
     })
   }
 
-  async count(): Promise<number> {
-    const { rows } = await this.pool.query(
-      'select count(distinct event_id)::int as count from bench_attempts where status = 200',
-    )
-    return rows[0].count
-  }
-
   async close(): Promise<void> {
     await this.pool.end()
   }

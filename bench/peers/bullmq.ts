@@ -52,9 +52,6 @@ export async function startBullmq(context: PeerContext): Promise<Peer> {
       const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'prioritized')
       return Object.values(counts).every((count) => count === 0)
     },
-    async recorded() {
-      return (await queue.getJobCounts('completed')).completed ?? 0
-    },
     async stop() {
       await worker.close()
       await queue.close()

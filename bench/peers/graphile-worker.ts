@@ -66,7 +66,6 @@ export async function startGraphileWorker(
       )
       return rows.length === 0
     },
-    recorded: () => attempts.count(),
     async stop() {
       await worker.stop()
       await utils.release()

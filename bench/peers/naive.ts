@@ -76,7 +76,6 @@ export async function startNaive(context: PeerContext): Promise<Peer> {
       const { rows } = await pool.query(`select 1 from bench_jobs where state <> 'done' limit 1`)
       return rows.length === 0
     },
-    recorded: () => attempts.count(),
     async stop() {
       isRunning = false
       await Promise.all(workers)

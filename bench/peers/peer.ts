@@ -21,7 +21,6 @@ export interface Peer {
   add(job: Job): Promise<void>
   addMany(jobs: readonly Job[]): Promise<void>
   isSettled(): Promise<boolean>
-  recorded(): Promise<number>
   stop(): Promise<void>
 }
 

@@ -90,7 +90,6 @@ export async function startPgBoss(
       )
       return rows.length === 0
     },
-    recorded: () => attempts.count(),
     async stop() {
       isRunning = false
       await Promise.all(loops)

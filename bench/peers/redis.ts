@@ -8,6 +8,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { cpuSeconds } from '../harness/cpu.ts'
 
 export type Fsync = 'always' | 'everysec'
 
@@ -46,6 +47,10 @@ export class Redis {
       await delay(25)
     }
     return new Redis(child, port, dir)
+  }
+
+  cpuSeconds(): number {
+    return cpuSeconds(this.pid)
   }
 
   async stop(): Promise<void> {

@@ -71,6 +71,5 @@ async function serve(options: ServeOptions): Promise<string> {
 answerCalls({
   serve,
   isSettled: () => peer?.isSettled(),
-  recorded: () => peer?.recorded(),
   stop: () => peer?.stop(),
 })

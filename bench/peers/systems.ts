@@ -57,10 +57,9 @@ async function startPeer(kind: PeerKind, options: SystemOptions): Promise<Runnin
       database,
       cpuSeconds: () => ({
         service: cpuSeconds(child.pid),
-        store: database?.cpuSeconds() ?? cpuSeconds(redis?.pid ?? 0),
+        store: database?.cpuSeconds() ?? redis?.cpuSeconds() ?? 0,
       }),
       isSettled: () => child.call('isSettled'),
-      recorded: () => child.call('recorded'),
       stop,
     }
   } catch (error) {

@@ -17,7 +17,7 @@ export function openingLines(report: RunReport): readonly string[] {
 
 function ours(report: RunReport, feed: 'batch' | 'put'): Row | undefined {
   return report.rows.find(
-    (row) => row.name === 'Paybell' && row.feed === feed && row.perSecond.rounds > 0,
+    (row) => row.name === 'Paybell' && row.feed === feed && row.perSecond.slices > 0,
   )
 }
 
@@ -52,9 +52,8 @@ function targetLine({ scenarios }: RunReport): string {
 }
 
 function trustLine({ rows, timing }: RunReport): string {
-  const sum = (pick: (row: Row) => number | undefined) =>
-    rows.reduce((total, row) => total + (pick(row) ?? 0), 0)
-  const rounds = sum((row) => row.perSecond.rounds)
+  const sum = (pick: (row: Row) => number) => rows.reduce((total, row) => total + pick(row), 0)
+  const slices = sum((row) => row.perSecond.slices)
   const wrong = sum((row) => row.discarded.missing) + sum((row) => row.discarded.duplicates)
-  return `**Trust.** In each of the ${rounds} rounds below every payment arrived, and arrived once. Rounds that were refused: ${wrong} in which one was missing or came twice, ${sum((row) => row.discarded.stolen)} in which the host took processor time away. A figure is the median of at most ${number(timing.rounds)} rounds; all of a table come from one run.`
+  return `**Trust.** In each of the ${number(slices)} slices below every payment arrived, and arrived once; refused because one was missing or came twice: ${wrong}. A figure is the median of at most ${number(timing.rounds * timing.slices)} slices; all of a table come from one run.`
 }

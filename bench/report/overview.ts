@@ -42,7 +42,7 @@ const PANELS: readonly Panel[] = [
 /** Null when no durable system was measured. */
 export function overviewPlot(rows: readonly Row[]): string | null {
   const durable = rows.filter(
-    (row) => row.feed !== null && row.durability === 'fsync before 2xx' && row.perSecond.rounds > 0,
+    (row) => row.feed !== null && row.durability === 'fsync before 2xx' && row.perSecond.slices > 0,
   )
   // Variants of Paybell are in the table: here each system has one place.
   const names = [...new Set(durable.map(({ name }) => name))].filter(
@@ -50,7 +50,7 @@ export function overviewPlot(rows: readonly Row[]): string | null {
   )
   if (names.length === 0) return null
   const shown = durable.filter(({ name }) => names.includes(name))
-  const floor = rows.find((row) => row.feed === null && row.perSecond.rounds > 0)
+  const floor = rows.find((row) => row.feed === null && row.perSecond.slices > 0)
   const height = TOP + names.length * SYSTEM_HEIGHT + 14
   const labels = names.map((name, index) => {
     const y = TOP + index * SYSTEM_HEIGHT + BAR_HEIGHT + 5

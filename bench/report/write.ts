@@ -1,4 +1,4 @@
-// Where a run leaves its traces: RESULTS.md, the plots, and all rounds as JSON, which git ignores. A trial or a part
+// Where a run leaves its traces: RESULTS.md, the plots, and all slices as JSON, which git ignores. A trial or a part
 // of a run leaves only the JSON, so that the published table is always a whole one.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -17,12 +17,12 @@ export async function writeReport(
   const raw = new URL('results/', HERE)
   await mkdir(raw, { recursive: true })
   const stamp = report.date.replaceAll(/[^\d]/g, '')
-  const rounds = results.map(({ cell, ...result }) => ({
+  const cells = results.map(({ cell, ...result }) => ({
     name: cell.name,
     feed: cell.kind === 'delivery' ? cell.feed : null,
     ...result,
   }))
-  const json = JSON.stringify({ ...report, rounds }, null, 1)
+  const json = JSON.stringify({ ...report, cells }, null, 1)
   await writeFile(new URL(`${report.mode}-${stamp}.json`, raw), `${json}\n`)
   if (isWhole) await publish(report)
 }

@@ -1,7 +1,7 @@
 // The same payments, spread over ten endpoints or over thousands. An idle endpoint costs nothing, and a
 // busy one no more for having neighbours.
 
-import { measureRound } from '../harness/measure.ts'
+import { measureOne } from '../harness/measure.ts'
 import { number } from '../report/text.ts'
 import { costOf, type Scenario, type ScenarioOptions } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
@@ -10,7 +10,7 @@ const FEW = 10
 
 async function measure(options: ScenarioOptions, endpoints: number) {
   return withPaybell({ endpoints }, async (stage, paybell) => {
-    const round = await measureRound(stage, paybell, { ...options, feed: 'batch' })
+    const round = await measureOne(stage, paybell, { ...options, feed: 'batch' })
     return { ...round, cpuSum: round.cpu.service + round.cpu.store }
   })
 }

@@ -1,6 +1,7 @@
 // A scenario: one thing that happens on a bad day, measured against the same thing on a good one.
 
-import type { Round } from '../harness/measure.ts'
+import type { Slice } from '../harness/measure.ts'
+import type { System } from '../harness/system.ts'
 import type { LatencySeries } from '../report/plots.ts'
 
 export interface ScenarioResult {
@@ -18,11 +19,12 @@ export interface ScenarioResult {
   cost?: { cpuMs: number; walBytes: number }
 }
 
-export function costOf({ cpu, walBytesEach }: Round) {
+export function costOf({ cpu, walBytesEach }: Slice) {
   return { cpuMs: cpu.service + cpu.store, walBytes: walBytesEach }
 }
 
 export interface ScenarioOptions {
+  realPeers: readonly System[]
   seconds: number
   warmUpSeconds: number
   endpoints: number

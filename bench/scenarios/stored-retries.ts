@@ -1,7 +1,7 @@
 // A million retries that are due on later days lie in the store. They must cost nothing until then.
 
 import type { BenchDatabase } from '../harness/database.ts'
-import { measureRound } from '../harness/measure.ts'
+import { measureOne } from '../harness/measure.ts'
 import type { Prepared } from '../paybell/prepare.ts'
 import { number } from '../report/text.ts'
 import { costOf, type Scenario } from './scenario.ts'
@@ -47,7 +47,7 @@ export const storedRetries: Scenario = {
             if (stored > 0) await storeRetries(database, prepared, stored)
           },
         },
-        (stage, paybell) => measureRound(stage, paybell, { ...options, feed: 'batch' }),
+        (stage, paybell) => measureOne(stage, paybell, { ...options, feed: 'batch' }),
       )
     // There and back again: the second pair tells a difference from a drift.
     const rounds = [await measure(0), await measure(count)]

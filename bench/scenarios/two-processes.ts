@@ -2,7 +2,7 @@
 // nothing may get dearer either.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { measureRound } from '../harness/measure.ts'
+import { measureOne } from '../harness/measure.ts'
 import { number } from '../report/text.ts'
 import { costOf, type Scenario, type ScenarioOptions } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
@@ -11,7 +11,7 @@ async function measure(options: ScenarioOptions, processes: number) {
   return withPaybell({ endpoints: options.endpoints, processes }, async (stage, paybell) => {
     // Shards are shared out within a few renewals.
     if (processes > 1) await delay(10_000)
-    const round = await measureRound(stage, paybell, { ...options, feed: 'batch' })
+    const round = await measureOne(stage, paybell, { ...options, feed: 'batch' })
     return { ...round, cpuSum: round.cpu.service + round.cpu.store }
   })
 }

@@ -31,6 +31,8 @@ import {
 export interface EmbeddedOptions extends ServerSettings {
   dataDir: string
   log: Log
+  /** For programs that take no socket. */
+  isOnTcp?: boolean | undefined
   /** The server ended unasked: call restart(), or use superviseEmbedded. */
   onExit?: ((exit: PostmasterExit) => void) | undefined
   /** Default: 5 minutes, since a crash may leave gigabytes of WAL to replay. */
@@ -116,7 +118,7 @@ class EmbeddedServer implements EmbeddedDatabase {
     const { password, state } = await openCluster(tools)
     this.#serverLog = await openServerLog(this.#dataDir)
     await giveToOwnerOf(this.#dataDir, ['lock', 'pg.log'])
-    const listening = await chooseListening(runDir)
+    const listening = await chooseListening(runDir, this.#options.isOnTcp)
     this.url = connectionUrl(listening, password)
     this.tookOver = foundRunning || state === 'crashed' ? 'recovered' : state
     this.#plan = {
@@ -200,8 +202,8 @@ class EmbeddedServer implements EmbeddedDatabase {
   }
 }
 
-async function chooseListening(runDir: string): Promise<Listening> {
-  if (process.platform !== 'win32') return { kind: 'socket', dir: runDir }
+async function chooseListening(runDir: string, isOnTcp = false): Promise<Listening> {
+  if (process.platform !== 'win32' && !isOnTcp) return { kind: 'socket', dir: runDir }
   const probe = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => probe.once('listening', resolve))
   const { port } = probe.address() as { port: number }
