@@ -37,16 +37,17 @@ export function sameAttemptAgain(run: RunRecord): Violation[] {
   return wrong
 }
 
-/** Another process had taken the shard: its own lease was not over, because its session was. */
+/** Another process had the shard in between: its own lease was not over, because its session was; or it was blind. */
 function hasChangedHands(run: RunRecord, request: ReceivedRequest, sinceMs: number): boolean {
   const shard = run.endpoints.find(({ id }) => id === request.endpointId)?.shard
-  return run.leases.some(
-    (lease) =>
-      lease.shard === shard &&
-      lease.atMs > sinceMs &&
-      lease.atMs <= request.sentAtMs &&
-      !lease.owner.startsWith(`${request.node}#`),
+  const taken = run.leases.filter(
+    (lease) => lease.shard === shard && lease.atMs <= request.sentAtMs,
   )
+  const from = Math.max(
+    0,
+    taken.findLastIndex(({ atMs }) => atMs <= sinceMs),
+  )
+  return taken.slice(from).some(({ owner }) => !owner.startsWith(`${request.node}#`))
 }
 
 function hasRestarted(run: RunRecord, node: string, fromMs: number, untilMs: number): boolean {
