@@ -89,6 +89,8 @@ export class Sender {
         return await this.#settleInactive(flight)
       }
       if (purpose === 'end' || (deadlineAtMs !== null && deadlineAtMs <= clock.nowMs())) {
+        // Its last attempt may still be under way, too, and the next update would follow.
+        if (shards.aftermathMs(delivery.shard) > 0) return this.#waitForAnother(flight)
         return await this.#exhaust(flight)
       }
       if (this.#mayMeetAnother(flight)) return this.#waitForAnother(flight)
@@ -250,10 +252,10 @@ export class Sender {
 
   /**
    * Whether the shard's last owner may have another update of the strand under way. Of several it may be any: which one
-   * goes first depends on a setting that can have changed since.
+   * goes first depends on a setting that can have changed since. Of replays others may be owed that were not read.
    */
   #mayMeetAnother({ update, strand }: Flight): boolean {
-    const isAlone = strand.owed.length === 1 && strand.isComplete
+    const isAlone = strand.owed.length === 1 && strand.isComplete && !update.isReplay
     return !isAlone && this.#parts.shards.aftermathMs(update.shard) > 0
   }
 
