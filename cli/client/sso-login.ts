@@ -57,9 +57,9 @@ function codeFor(server: Server, state: string): Promise<string> {
     )
     server.on('close', () => clearTimeout(impatience))
     server.on('request', (request, response) => {
-      const { searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-      const code = searchParams.get('code')
-      if (code === null || searchParams.get('state') !== state) {
+      const asked = new URLSearchParams(request.url?.split('?')[1] ?? '')
+      const code = asked.get('code')
+      if (code === null || asked.get('state') !== state) {
         response.writeHead(404).end()
         return
       }

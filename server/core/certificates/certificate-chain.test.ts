@@ -38,6 +38,14 @@ test('a certificate without a purpose will do, and one alone', () => {
   assert.equal(chainOf(issue({ subject: 'CN=plain', by: root }).pem).certificates.length, 1)
 })
 
+test('what signs itself is taken, as openssl makes it, and believed where it is named', () => {
+  const selfSigned = issue({ subject: 'CN=me', isAuthority: true })
+  assert.equal(chainOf(selfSigned.pem).subject, 'CN=me')
+  const plain = issue({ subject: 'CN=receiver' })
+  const read = readAuthorities(plain.pem, NOW)
+  assert.equal(Array.isArray(read) && read.length, 1)
+})
+
 const REFUSED: readonly [string, string, RegExp][] = [
   ['nothing', '', /beginning with -----BEGIN CERTIFICATE/],
   [

@@ -44,14 +44,15 @@ export function readChain(text: string, nowMs: number): CertificateChain | Refus
   }
 }
 
-/** Certificates of authorities, in any order; each has to be one that may sign others. */
+/** Certificates of authorities, in any order: each one that may sign others, or the receiver's own, signed by itself. */
 export function readAuthorities(text: string, nowMs: number): readonly X509Certificate[] | Refused {
   const certificates = readCertificates(text)
   if ('refused' in certificates) return certificates
   for (const certificate of certificates) {
-    const refused = certificate.ca
-      ? (weaknessOf(certificate) ?? timeRefusal(certificate, nowMs))
-      : `${nameOf(certificate)} is no certificate of an authority: give the authority that signed the receiver's certificate.`
+    const refused =
+      certificate.ca || signsItself(certificate)
+        ? (weaknessOf(certificate) ?? timeRefusal(certificate, nowMs))
+        : `${nameOf(certificate)} is no certificate of an authority: give the authority that signed the receiver's certificate.`
     if (refused) return { refused }
   }
   return certificates
@@ -105,11 +106,14 @@ function readCertificates(text: string): readonly X509Certificate[] | Refused {
 function weaknessOf(certificate: X509Certificate): string | null {
   const algorithm = certificate.signatureAlgorithm ?? ''
   // A root's own signature proves nothing and is not checked by anybody.
-  const isRoot = certificate.subject === certificate.issuer
-  if (!isRoot && /sha-?1|md5/i.test(algorithm)) {
+  if (!signsItself(certificate) && /sha-?1|md5/i.test(algorithm)) {
     return `${nameOf(certificate)} is signed with ${algorithm}, which receivers refuse: ask for one signed with SHA-256.`
   }
   return keyWeakness(certificate.publicKey, `The key of ${nameOf(certificate)}`)
+}
+
+function signsItself({ subject, issuer }: X509Certificate): boolean {
+  return subject === issuer
 }
 
 function keyWeakness(key: KeyObject, whose: string): string | null {
@@ -142,7 +146,8 @@ function timeRefusal(certificate: X509Certificate, nowMs: number): string | null
 }
 
 function purposeRefusal(own: X509Certificate): string | null {
-  if (own.ca) {
+  // What signs itself is often marked as an authority, too.
+  if (own.ca && !signsItself(own)) {
     return `The first certificate, ${nameOf(own)}, is that of an authority: begin with the service's own.`
   }
   const purposes: readonly string[] | undefined = own.keyUsage

@@ -27,12 +27,12 @@ export function tlsText(tls: EndpointTls | null): string {
     clientCertificate === null ? '' : `certificate ${clientCertificate}`,
     certificateAuthorities === null
       ? ''
-      : `${certificateAuthorities.length} authorities ${digestOf(certificateAuthorities)}`,
+      : `${certificateAuthorities.length} authorities ${digestOf(certificateAuthorities).slice(0, 16)}`,
   ]
   return parts.filter((part) => part !== '').join(', ')
 }
 
 /** The same authorities have the same, and others another. */
 export function digestOf(authorities: readonly string[]): string {
-  return createHash('sha256').update(authorities.join('\0')).digest('hex').slice(0, 16)
+  return createHash('sha256').update(authorities.join('\0')).digest('hex')
 }

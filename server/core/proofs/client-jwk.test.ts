@@ -27,6 +27,7 @@ test('Ed25519, P-256 and RSA keys are taken, each with its algorithm and nothing
     alg: 'ES256',
     kid: 'k-1',
   })
+  assert.deepEqual(parseClientJwk({ ...ED, alg: 'Ed25519' }), { ...ED, alg: 'EdDSA', kid: null })
   assert.deepEqual(parseClientJwk({ ...RSA, alg: 'PS256' }), { ...RSA, alg: 'PS256', kid: null })
 })
 

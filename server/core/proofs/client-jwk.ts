@@ -63,7 +63,9 @@ export function parseClientJwk(jwk: Jwk): ClientJwk | readonly FieldError[] {
       'not-in-list',
       kind.crv === undefined ? 'An RSA key has no curve.' : `Must be ${kind.crv}.`,
     )
-  if (jwk.alg !== undefined && jwk.alg !== kind.alg)
+  // WebCrypto names the curve.
+  const given = jwk.alg === 'Ed25519' ? 'EdDSA' : jwk.alg
+  if (given !== undefined && given !== kind.alg)
     fault('alg', 'not-in-list', `Must be ${kind.alg} for such a key, or be left out.`)
   if (jwk.use !== undefined && jwk.use !== 'sig')
     fault('use', 'not-in-list', 'Must be sig, or be left out.')

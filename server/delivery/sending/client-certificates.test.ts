@@ -122,6 +122,29 @@ test('by address and by name, the receiver is who it says, by the authority that
   assert.equal(await send(port, strangers), 'tls-authority')
 })
 
+test('an authority that another has signed is believed where it is named', async (t) => {
+  const middle = issue({ subject: 'CN=Middle', by: root, isAuthority: true })
+  const signed = issue({ subject: 'CN=receiver', by: middle, names: [NAME] })
+  const { port } = await startReceiver(t, { cert: signed.pem, key: signed.keyPem })
+  const tls = { clientCertificate: null, certificateAuthorities: [middle.pem] }
+  assert.equal(await startSend(t)(port, tls), 200)
+})
+
+test('regression: a chain that was completed is shown, although its first certificate is the same', async (t) => {
+  const middle = issue({ subject: 'CN=Middle', by: root, isAuthority: true })
+  const signed = issue({ subject: 'CN=paybell', by: middle, purposes: ['client'] })
+  const { seen, port } = await startReceiver(t)
+  const certificates = { own: shownOf(signed) }
+  const send = startSend(t, certificates)
+  assert.equal(await send(port, SHOWN), 200)
+  certificates.own = { ...certificates.own, chainPem: signed.pem + middle.pem }
+  assert.equal(await send(port, SHOWN), 200)
+  assert.deepEqual(
+    seen.map(({ isTrusted }) => isTrusted),
+    [false, true],
+  )
+})
+
 test('an authority that is named stands in place of the public ones, and does not make an old certificate good', async (t) => {
   const yesterday = new Date(Date.now() - 86_400_000)
   const old = issue({ subject: 'CN=old', by: root, names: [NAME], notAfter: yesterday })

@@ -34,7 +34,12 @@ export class TlsContexts {
   }
 
   settingsOf(shown: ShownCertificate | null, authorities: readonly string[] | null): TlsSettings {
-    const name = `${shown?.fingerprintSha256 ?? ''} ${authorities === null ? '' : digestOf(authorities)}`
+    // By the whole chain: one that was completed is another one to receivers.
+    const parts = [
+      shown === null ? '' : digestOf([shown.chainPem]),
+      authorities && digestOf(authorities),
+    ]
+    const name = parts.join(' ')
     const known = this.#known.get(name)
     if (known !== undefined) return known
     const made = { name, context: this.#make(shown, authorities) }
@@ -47,6 +52,8 @@ export class TlsContexts {
     return createSecureContext({
       minVersion: MIN_VERSION,
       ...(ca === undefined ? {} : { ca: [...ca] }),
+      // An authority that is named is believed, also one that another has signed.
+      ...(authorities === null ? {} : { allowPartialTrustChain: true }),
       ...(shown === null
         ? {}
         : {

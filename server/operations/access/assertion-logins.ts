@@ -2,7 +2,7 @@
 // key and a forged signature get the same answer after the same work; what else is wrong is told only to the holder of the
 // key. Failures count as those of secrets do. An assertion gets one token, in whichever process it arrives.
 
-import { hash, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, hash, randomBytes } from 'node:crypto'
 import { errors, importJWK, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { NIL_UUID } from '../../core/plain/uuid.ts'
@@ -98,13 +98,16 @@ export class AssertionLogins {
     const fault = findAssertionFault(payload, this.#deps.clock.nowMs())
     if (fault !== null) return { detail: fault }
     const digest = hash('sha256', payload.jti as string, 'buffer')
-    const endMs = ((payload.exp as number) + ASSERTION_LEEWAY_SECONDS + 1) * 1_000
+    const endMs = ((payload.exp as number) + KEPT_AFTER_SECONDS) * 1_000
     const isNew = await useAssertion(this.#deps.pool, clientKey, digest, new Date(endMs))
     return isNew
       ? { clientId }
       : { detail: 'The assertion was used before: make one for each token.' }
   }
 }
+
+/** Longer than it is taken by far: the clock of whoever deletes it may be ahead. */
+const KEPT_AFTER_SECONDS = 3_600
 
 interface Verification {
   assertion: string
@@ -131,7 +134,7 @@ async function verifyUnder(jwk: JWK, of: Verification): Promise<JWTPayload | Ref
   } catch (error) {
     // The claims are looked at after the signature.
     if (error instanceof errors.JWTExpired) {
-      return { detail: `The assertion expired at ${toInstant(error.payload.exp)}.` }
+      return { detail: expiredText(error.payload.exp) }
     }
     if (error instanceof errors.JWTClaimValidationFailed) {
       return {
@@ -145,19 +148,19 @@ async function verifyUnder(jwk: JWK, of: Verification): Promise<JWTPayload | Ref
   }
 }
 
-function toInstant(seconds: unknown): string {
-  return new Date(Number(seconds) * 1_000).toISOString().replace('.000Z', 'Z')
+/** Any number may stand there, also one that is no time. */
+function expiredText(seconds: unknown): string {
+  const at = new Date(Number(seconds) * 1_000)
+  if (Number.isNaN(at.getTime())) return 'The assertion has expired.'
+  return `The assertion expired at ${at.toISOString().replace('.000Z', 'Z')}.`
 }
 
-/** Points and numbers that no one has the private part of. */
+/** Of keys whose private part is gone, of this process alone. */
 const STAND_INS: Readonly<Record<AssertionAlgorithm, JWK>> = {
-  EdDSA: { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' },
-  ES256: {
-    kty: 'EC',
-    crv: 'P-256',
-    x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
-    y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
-  },
+  EdDSA: generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as JWK,
+  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
+    format: 'jwk',
+  }) as JWK,
   PS256: { kty: 'RSA', n: makeModulus(), e: 'AQAB' },
 }
 

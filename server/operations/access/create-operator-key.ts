@@ -33,7 +33,8 @@ export async function createOperatorKey(
   const masterKeyId = deps.sealer.digestKeyId
   const digest = deps.sealer.digest(key, masterKeyId, 'operator-key')
   // The audit must not name a key as it names a person who signed in with the company.
-  if (name === FIRST_OPERATOR.actor || name.startsWith('oidc:')) throw nameTaken()
+  if (name === FIRST_OPERATOR.actor || name.trim().toLowerCase().startsWith('oidc:'))
+    throw nameTaken()
   await inTransaction(deps.pool, async (db) => {
     await lockKeys(db)
     const live = await readLiveKeys(db)

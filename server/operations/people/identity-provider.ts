@@ -70,7 +70,7 @@ export class IdentityProvider {
     })
   }
 
-  /** The code for an ID token whose signature, issuer, audience, nonce and times hold. */
+  /** The code for an ID token whose issuer, audience, nonce and times hold. It comes from the provider itself, over TLS. */
   finish(cameTo: URL, { state, nonce, verifier }: Begun): Promise<Vouched> {
     return this.#asking(async ({ client, configuration }) => {
       const tokens = await client.authorizationCodeGrant(configuration, cameTo, {
@@ -96,9 +96,9 @@ export class IdentityProvider {
 
   /** Whom the provider has signed out (OpenID Connect Back-Channel Logout 1.0 §2.6). */
   readLogout(token: string): Promise<{ subject: string | null; sid: string | null }> {
-    return this.#asking(async ({ keys }) => {
+    return this.#asking(async ({ configuration, keys }) => {
       const { payload } = await jwtVerify(token, keys, {
-        issuer: this.#settings.issuer,
+        issuer: configuration.serverMetadata().issuer,
         audience: this.#settings.clientId,
         requiredClaims: ['iat', 'jti', 'events'],
         maxTokenAge: '5m',
@@ -140,7 +140,11 @@ export class IdentityProvider {
         execute: isPlain ? [client.allowInsecureRequests] : [],
       },
     )
-    const { jwks_uri } = configuration.serverMetadata()
+    const { jwks_uri, issuer: named } = configuration.serverMetadata()
+    // The library lets some providers answer for many companies: only the one of the setting may vouch for people.
+    if (new URL(named).href !== new URL(issuer).href) {
+      throw new ProviderFailure('away', `it calls itself ${named}`)
+    }
     if (jwks_uri === undefined) throw new ProviderFailure('away', 'it publishes no keys')
     const keys = createRemoteJWKSet(new URL(jwks_uri), {
       timeoutDuration: REQUEST_SECONDS_MAX * 1_000,

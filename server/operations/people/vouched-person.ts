@@ -22,14 +22,14 @@ export function toVouchedPerson(
   claims: Readonly<Record<string, unknown>>,
   { roleClaim, roles }: Pick<OidcSettings, 'roleClaim' | 'roles'>,
 ): VouchedPerson | null {
-  const { sub, sid, email } = claims
+  const { sub, sid, email, email_verified: isVerified } = claims
   if (typeof sub !== 'string' || !SUBJECT.test(sub)) return null
   const claim = Object.hasOwn(claims, roleClaim) ? claims[roleClaim] : []
   const groups = (Array.isArray(claim) ? claim : [claim]).filter((one) => typeof one === 'string')
   return {
     subject: sub,
     sid: typeof sid === 'string' && sid.length <= SID_CHARACTERS_MAX ? sid : null,
-    email: typeof email === 'string' && EMAIL.test(email) ? email : null,
+    email: typeof email === 'string' && EMAIL.test(email) && isVerified !== false ? email : null,
     groups,
     granted: roles.find(({ group }) => groups.includes(group)) ?? null,
   }

@@ -119,7 +119,7 @@ export async function findSession(db: Db, digest: Buffer, now: Date): Promise<Li
            left join client_secrets cs
              on cs.client_key = s.client_key and cs.id = s.client_secret_id
            left join clients c on c.client_key = s.client_key and c.status = 'ACTIVE'
-             and (s.client_secret_id is null or cs.id is not null)
+             and (s.client_secret_id is null or (cs.id is not null and c.credentials = 'any'))
            where s.digest = $1 and s.expires_at > $2`,
     values: [digest, now],
   })

@@ -41,7 +41,7 @@ prepare "console-sessions.findSession" (bytea, timestamp with time zone) as
   left join client_secrets cs
   on cs.client_key = s.client_key and cs.id = s.client_secret_id
   left join clients c on c.client_key = s.client_key and c.status = 'ACTIVE'
-  and (s.client_secret_id is null or cs.id is not null)
+  and (s.client_secret_id is null or (cs.id is not null and c.credentials = 'any'))
   where s.digest = $1 and s.expires_at > $2;
 
 -- console-sessions.insertClientLink: planned each time

@@ -121,10 +121,16 @@ test('an assertion is good once, over all processes, and its id may come again w
   )
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).toSorted(), [200, 401, 401, 401])
   assert.match(await detailOf(await send(elsewhere, asserted(assertion))), /was used before/)
-  clock.advance(400)
+  clock.advance(4_000)
   await deleteOldAssertions(pool, new Date(clock.nowMs()))
   assert.match(await detailOf(await send(server, asserted(assertion))), /^The assertion expired at/)
   assert.equal((await send(server, asserted(await sign({ jti: 'once' })))).statusCode, 200)
+})
+
+test('regression: an end that is no time is over, and nothing else', async (t) => {
+  const { server, sign } = await setUp(t)
+  const answer = await send(server, asserted(await sign({ exp: -1e20 })))
+  assert.equal(await detailOf(answer), 'The assertion has expired.')
 })
 
 test('clocks may be a minute apart; an assertion lives at most five minutes', async (t) => {

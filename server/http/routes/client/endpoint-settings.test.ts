@@ -309,7 +309,7 @@ test('a certificate that is not there, and authorities that are none, are refuse
       '/tls/certificateAuthorities',
       /at most 10/,
     ],
-    [{ insecure: true }, '/tls', /./],
+    [{ clientCertificat: 'default' }, '/tls', /clientCertificate/],
     ['default', '/tls', /./],
   ]
   for (const [tls, pointer, said] of refusals) {
