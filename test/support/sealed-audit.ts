@@ -45,13 +45,17 @@ export async function startSealedAudit(
 }
 
 /** A transaction elsewhere in the cluster may hold rows back for a moment, and split a segment: it is waited for. */
-async function sealAll(server: TestServer, pool: Pool, rowsMax?: number): Promise<void> {
+export async function nothingIsHeldBack(pool: Pool): Promise<void> {
   await until('nothing is held back', async () => {
     const { rows } = await pool.query(
       `select from audit, feed_origin o where place >= feed_horizon(o.shift, o.timeline) limit 1`,
     )
     return rows.length === 0
   })
+}
+
+async function sealAll(server: TestServer, pool: Pool, rowsMax?: number): Promise<void> {
+  await nothingIsHeldBack(pool)
   await until('all is sealed', async () => {
     await sealAudit(server.deps, { everyMsMin: 0, ...(rowsMax ? { rowsMax } : {}) })
     const { rows } = await pool.query(

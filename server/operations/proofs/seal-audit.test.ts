@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import type { Pool, QueryResult } from 'pg'
-import { startSealedAudit } from '../../../test/support/sealed-audit.ts'
+import { nothingIsHeldBack, startSealedAudit } from '../../../test/support/sealed-audit.ts'
 import { AuditChecker } from '../../core/proofs/audit-check.ts'
 import { inTransaction } from '../../store/connection/db.ts'
 import { raiseFeed } from '../../store/moves/move-rows.ts'
@@ -67,6 +67,7 @@ test('regression: a segment is read in steps, which neither lose, repeat nor spl
     await insertAudit(pool, objects.map(entry))
   }
   clock.advance(60)
+  await nothingIsHeldBack(pool)
   const answers: number[] = []
   const counted = notingAnswers(pool, answers)
   await sealAudit({ ...sealed.deps, pool: counted }, { readAtOnce: 2, rowsMax: 8 })
