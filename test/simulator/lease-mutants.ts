@@ -30,6 +30,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         '{ ...lease, ...this.#endsOf({ ...sentAt, ...this.#readClocks() }) }',
       ),
     ],
+    test: 'server/delivery/leases/shards.test.ts',
   },
   {
     // Each of the two alone is made up for by the other, but for the moment between them: see the next.
@@ -190,6 +191,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         'void recorded.lost',
       ),
     ],
+    test: 'server/delivery/attempts/recorder.test.ts',
   },
   {
     name: 'a stop is not announced',
