@@ -69,6 +69,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
         'if (backMs > 0) return',
       ),
     ],
+    test: 'server/delivery/owing/late-rows.test.ts',
   },
   {
     name: 'rows are brought forward, and what is in memory of them is not',
