@@ -4,11 +4,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuSeconds } from '../harness/cpu.ts'
+import { freePort, isOpen } from '../harness/ports.ts'
 
 export type Fsync = 'always' | 'everysec'
 
@@ -42,7 +42,7 @@ export class Redis {
       ],
       { stdio: 'ignore' },
     )
-    for (let tries = 0; !(await answers(port)); tries++) {
+    for (let tries = 0; !(await isOpen(port)); tries++) {
       if (tries > 200) throw new Error('redis-server did not start')
       await delay(25)
     }
@@ -60,24 +60,4 @@ export class Redis {
     }
     await rm(this.#dir, { recursive: true, force: true })
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as { port: number }
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
 }

@@ -3,7 +3,6 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { treeCpuSeconds } from '../harness/cpu.ts'
@@ -79,15 +78,6 @@ export async function runBinary(
     timeout: START_LIMIT_MS,
   })
   return stdout
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as { port: number }
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 /** A call of a peer's own interface while it is set up; anything but 2xx is an error. */

@@ -3,8 +3,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { freePort } from '../harness/ports.ts'
 import { endpointPath, type System } from '../harness/system.ts'
-import { Binary, callJson, freePort, runBinary } from './binary.ts'
+import { Binary, callJson, runBinary } from './binary.ts'
 import { Parts } from './parts.ts'
 
 /** `path` is outpost-server; `outpost`, which migrates, lies beside it. */

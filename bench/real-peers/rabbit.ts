@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Binary, freePort } from './binary.ts'
+import { freePort, isOpen } from '../harness/ports.ts'
+import { Binary } from './binary.ts'
 
 const START_LIMIT_MS = 60_000
 /** What the command of Debian starts; the command itself changes the user, who may not write here. */
@@ -47,15 +47,4 @@ export class Rabbit {
   stop(): Promise<void> {
     return this.#binary.stop()
   }
-}
-
-function isOpen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
 }

@@ -1,8 +1,9 @@
 // Svix, one process: tasks in Redis, rows in PostgreSQL. Pools as they were fastest when tried (20, 50, 100).
 
 import { randomBytes } from 'node:crypto'
+import { freePort } from '../harness/ports.ts'
 import { endpointPath, type System } from '../harness/system.ts'
-import { Binary, callJson, freePort, runBinary } from './binary.ts'
+import { Binary, callJson, runBinary } from './binary.ts'
 import { Parts } from './parts.ts'
 
 export function svix(path: string): System {
