@@ -23,7 +23,7 @@ import {
 } from '../../store/secrets/client-certificates.ts'
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
-import { notFound } from '../shared/service-errors.ts'
+import { notFound, unusable } from '../shared/service-errors.ts'
 import { openPrivateKey, privateKeyField } from './private-key.ts'
 
 export type CertificateOffer =
@@ -72,7 +72,7 @@ export async function completeCertificate(
     const chain = orRefuse(readChain(certificatePem, deps.clock.nowMs()), '/certificatePem')
     const key = openPrivateKey(deps.sealer, found)
     if (!chain.certificates[0]?.checkPrivateKey(key)) {
-      throw refused(
+      throw unusable(
         '/certificatePem',
         'This certificate is for another key: have the request of this one signed.',
       )
@@ -162,12 +162,6 @@ function changesOf(before: StoredCertificate | null, after: StoredCertificate) {
 }
 
 function orRefuse<T extends object>(read: T | Refused, pointer: string): T {
-  if ('refused' in read) throw refused(pointer, read.refused)
+  if ('refused' in read) throw unusable(pointer, read.refused)
   return read
-}
-
-function refused(pointer: string, detail: string): ServiceError {
-  return new ServiceError('invalid-fields', detail, {
-    errors: [{ pointer, code: 'unusable', detail }],
-  })
 }

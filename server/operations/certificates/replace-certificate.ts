@@ -13,6 +13,7 @@ import {
 } from '../../store/secrets/client-certificates.ts'
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
+import { unusable } from '../shared/service-errors.ts'
 import { lockOne } from './make-certificate.ts'
 
 /** Endpoints that ask for "default" are shown this one from now on; how many. A dry run only counts them. */
@@ -45,7 +46,7 @@ export function replaceByOther(
     const { found, others } = await lockOne(db, id)
     const other = others.find((one) => one.id === by)
     if (other === undefined) {
-      throw refused('/by', 'Give the id of another certificate of the service.')
+      throw unusable('/by', 'Give the id of another certificate of the service.')
     }
     assertWhole(other, '/by')
     if (isDryRun) return (await countCertificateUses(db)).get(id) ?? 0
@@ -82,15 +83,9 @@ export async function removeCertificate(
 
 function assertWhole({ chain }: StoredCertificate, pointer: string): void {
   if (chain === null) {
-    throw refused(
+    throw unusable(
       pointer,
       'This certificate is not signed yet: give what the authority signed first.',
     )
   }
-}
-
-function refused(pointer: string, detail: string): ServiceError {
-  return new ServiceError('invalid-fields', detail, {
-    errors: [{ pointer, code: 'unusable', detail }],
-  })
 }

@@ -8,10 +8,11 @@ import {
   DEFAULT_CERTIFICATE,
   toEndpointTls,
 } from '../../core/delivery/endpoint-tls.ts'
-import { ServiceError } from '../../core/plain/errors.ts'
+import type { ServiceError } from '../../core/plain/errors.ts'
 import type { Db } from '../../store/connection/db.ts'
 import { readCertificates } from '../../store/secrets/client-certificates.ts'
 import type { Deps } from '../shared/deps.ts'
+import { unusable } from '../shared/service-errors.ts'
 
 export async function checkTls(
   deps: Pick<Deps, 'clock'>,
@@ -56,7 +57,5 @@ function toAuthorities(given: readonly string[], nowMs: number): readonly string
 }
 
 function refused(pointer: string, detail: string): ServiceError {
-  return new ServiceError('invalid-fields', 'One field of the body does not conform.', {
-    errors: [{ pointer, code: 'unusable', detail }],
-  })
+  return unusable(pointer, detail, 'One field of the body does not conform.')
 }

@@ -11,6 +11,13 @@ export function toServiceError(error: unknown): ServiceError {
   return new ServiceError('internal', 'Something went wrong inside the service.', { cause: error })
 }
 
+/** Of one member of a body that conforms and cannot be used all the same: `detail` says why. */
+export function unusable(pointer: string, detail: string, summary = detail): ServiceError {
+  return new ServiceError('invalid-fields', summary, {
+    errors: [{ pointer, code: 'unusable', detail }],
+  })
+}
+
 export function notFound(): ServiceError {
   return new ServiceError('not-found', 'There is nothing here under this id.')
 }
