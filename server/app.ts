@@ -39,8 +39,7 @@ import { CallbackLinks } from './operations/shared/callback-links.ts'
 import type { Deps } from './operations/shared/deps.ts'
 import { createEndpointChanges } from './operations/shared/endpoint-changes.ts'
 import { setTimer, setUnheldTimer } from './operations/shared/timers.ts'
-import { LazyNatsSource } from './sources/lazy-nats-source.ts'
-import type { NatsTiming } from './sources/nats-source-options.ts'
+import { configuredSources, type SourceParts } from './sources/configured-sources.ts'
 import { takeNatsLease } from './store/connection/consumer-lease.ts'
 import { DatabaseClock } from './store/connection/database-clock.ts'
 import { createPool } from './store/connection/db.ts'
@@ -84,7 +83,7 @@ export interface Timing {
   statementTimeoutMs: number
   /** For the whole way down. */
   stopMsMax: number
-  nats: Partial<NatsTiming>
+  sources: SourceParts['timing']
 }
 
 export interface PaybellApp {
@@ -224,18 +223,16 @@ export function createApp(options: AppOptions): PaybellApp {
     refusedWrites: () => writes.findReasons(),
     knownRefusals: () => writes.knownReasons(),
   })
-  const source =
-    config.nats &&
-    new LazyNatsSource({
-      settings: config.nats,
-      gatherer,
-      takeLease: (onLost) => takeNatsLease({ url: databaseUrl, cautiousMs, onLost }),
-      log: logger,
-      onMessage: (outcome) => metrics.countMessage(outcome),
-      ...(timing.nats ? { timing: timing.nats } : {}),
-    })
+  const sources = configuredSources({
+    config,
+    gatherer,
+    takeNatsLease: (onLost) => takeNatsLease({ url: databaseUrl, cautiousMs, onLost }),
+    log: logger,
+    onRecord: (broker, outcome) => metrics.countRecord(broker, outcome),
+    timing: timing.sources ?? {},
+  })
   const keys = { signing: access.keyring, webhook: webhookKeys }
-  telemetry.show({ engine, source, readiness, keys })
+  telemetry.show({ engine, sources: sources.list, readiness, keys })
   const serverDeps: ServerDeps = {
     ...deps,
     webhookKeys,
@@ -278,12 +275,12 @@ export function createApp(options: AppOptions): PaybellApp {
       () => jobs.start(),
       () => telemetry.start(),
       () => doors.open(serverDeps),
-      () => source?.start(),
+      () => sources.start(),
     ],
     down: [
       // First nothing new is accepted, then work under way ends, then the store closes. Listeners answer
       // through our own ports, so these stay open a little for callbacks that are being forwarded.
-      () => settleAll([upkeep.stop(), engine.stop(), source?.stop(), doors.close(settleRelay())]),
+      () => settleAll([upkeep.stop(), engine.stop(), sources.stop(), doors.close(settleRelay())]),
       () => relay.stop(),
       () => sealingForm.stop(),
       () => jobs.stop(),

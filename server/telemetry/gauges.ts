@@ -20,14 +20,30 @@ export interface GaugeSources {
     readonly idleCount: number
     readonly waitingCount: number
   }
-  /** Null where no broker is set. */
-  source: { readonly isConsuming: boolean } | null
+  /** One for each broker that is set. */
+  sources: readonly {
+    readonly broker: BrokerName
+    readonly isConsuming: boolean
+    readonly lag: number
+  }[]
   nowMs(): number
   database(): Promise<DatabaseGauges | null>
   isReady(): Promise<boolean>
   /** By the kind of keys; null where they could not be read. */
   untrustedKeys(): Promise<ReadonlyMap<string, number | null>>
 }
+
+const BROKER_GAUGES = {
+  nats: {
+    consuming: 'paybell_nats_consuming',
+    consumingHelp: 'Whether this process is the one that takes payment changes from NATS: 1 or 0.',
+    lag: 'paybell_nats_lag_messages',
+    lagHelp:
+      'Messages of NATS that this process still has to record; 0 where another one consumes.',
+  },
+} as const
+
+export type BrokerName = keyof typeof BROKER_GAUGES
 
 type Collect = (gauge: Gauge<string>) => void | Promise<void>
 type AddGauge = (
@@ -60,7 +76,7 @@ export function addGauges(
 }
 
 function addProcessGauges(
-  { engine, pool, source, isReady }: GaugeSources,
+  { engine, pool, sources, isReady }: GaugeSources,
   heartbeatAtMs: () => number,
   gauge: AddGauge,
 ): void {
@@ -107,13 +123,10 @@ function addProcessGauges(
       utilization = now
     },
   )
-  if (source !== null) {
-    gauge(
-      'paybell_nats_consuming',
-      'Whether this process is the one that takes payment changes from NATS: 1 or 0.',
-      [],
-      (one) => one.set(source.isConsuming ? 1 : 0),
-    )
+  for (const source of sources) {
+    const { consuming, consumingHelp, lag, lagHelp } = BROKER_GAUGES[source.broker]
+    gauge(consuming, consumingHelp, [], (one) => one.set(source.isConsuming ? 1 : 0))
+    gauge(lag, lagHelp, [], (one) => one.set(source.lag))
   }
   gauge('paybell_ready', 'Whether /readyz would say yes: 1 or 0.', [], async (one) =>
     one.set((await isReady()) ? 1 : 0),

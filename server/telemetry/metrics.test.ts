@@ -46,7 +46,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
   metrics.addGauges({
     engine: { inFlight: 1, inMemory: 2, shards: [1, 2, 3], awaitedShards: 61, hasSign: true },
     pool: { totalCount: 5, idleCount: 3, waitingCount: 1 },
-    source: null,
+    sources: [],
     nowMs: () => 61_000,
     database: async () => GAUGES,
     isReady: async () => true,
@@ -309,7 +309,9 @@ function assertProblemStatus(answer: Parameters<typeof assertProblem>[0], status
 test('whether this process consumes is told where a broker is set, and nowhere else', async () => {
   assert.doesNotMatch(await createMetrics().text(), /paybell_nats_consuming/)
   for (const isConsuming of [true, false]) {
-    const text = await createMetrics({ source: { isConsuming } }).text()
+    const source = { broker: 'nats', isConsuming, lag: isConsuming ? 7 : 0 } as const
+    const text = await createMetrics({ sources: [source] }).text()
     assert.match(text, new RegExp(`^paybell_nats_consuming ${isConsuming ? 1 : 0}$`, 'm'))
+    assert.match(text, new RegExp(`^paybell_nats_lag_messages ${source.lag}$`, 'm'))
   }
 })

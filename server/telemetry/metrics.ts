@@ -6,7 +6,7 @@ import { type Outcome, outcomeCode } from '../core/delivery/delivery.ts'
 import { EVENT_KINDS, type EventKind } from '../core/payments/payment.ts'
 import { uuidTimeMs } from '../core/plain/uuid.ts'
 import type { AttemptReport } from '../delivery/seams/environment.ts'
-import { addGauges, type GaugeSources } from './gauges.ts'
+import { addGauges, type BrokerName, type GaugeSources } from './gauges.ts'
 
 export interface AnsweredRequest {
   method: string
@@ -26,7 +26,7 @@ const END_TO_END_BOUNDS = [
 ]
 const BATCH_BOUNDS = [1, 2, 5, 10, 25, 50, 100, 250, 500]
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-const MESSAGE_OUTCOMES = { recorded: 'recorded', 'dead-lettered': 'dead_lettered' } as const
+const RECORD_OUTCOMES = { recorded: 'recorded', 'dead-lettered': 'dead_lettered' } as const
 const TOKEN_RESULTS = ['issued', 'refused', 'limited', 'invalid', 'failed'] as const
 
 export class Metrics {
@@ -45,7 +45,7 @@ export class Metrics {
   readonly #events: Counter<'event'>
   readonly #created: Counter<never>
   readonly #notices: Counter<never>
-  readonly #messages: Counter<'outcome'>
+  readonly #records: Readonly<Record<BrokerName, Counter<'outcome'>>>
   readonly #tokens: Counter<'result'>
   readonly #requests: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>
   #heartbeatAtMs = 0
@@ -113,12 +113,16 @@ export class Metrics {
       'paybell_notices_made_total',
       'Notices to the operator that were put on their way.',
     )
-    this.#messages = this.#counter(
-      'paybell_nats_messages_total',
-      'Messages of NATS that were recorded, or put aside as dead letters.',
-      ['outcome'],
-    )
-    for (const outcome of Object.values(MESSAGE_OUTCOMES)) this.#messages.inc({ outcome }, 0)
+    this.#records = {
+      nats: this.#counter(
+        'paybell_nats_messages_total',
+        'Messages of NATS that were recorded, or put aside as dead letters.',
+        ['outcome'],
+      ),
+    }
+    for (const counter of Object.values(this.#records)) {
+      for (const outcome of Object.values(RECORD_OUTCOMES)) counter.inc({ outcome }, 0)
+    }
     this.#tokens = this.#counter(
       'paybell_tokens_issued_total',
       'Answers to requests for a token, by their result.',
@@ -189,8 +193,8 @@ export class Metrics {
     this.#notices.inc(count)
   }
 
-  countMessage(outcome: keyof typeof MESSAGE_OUTCOMES): void {
-    this.#messages.inc({ outcome: MESSAGE_OUTCOMES[outcome] })
+  countRecord(broker: BrokerName, outcome: keyof typeof RECORD_OUTCOMES): void {
+    this.#records[broker].inc({ outcome: RECORD_OUTCOMES[outcome] })
   }
 
   /** The process has renewed its leases, so it is alive and reaches the database. */

@@ -32,7 +32,7 @@ export interface TelemetryParts {
 }
 
 /** What the gauges are read from. */
-interface ShownParts extends Pick<GaugeSources, 'engine' | 'source'> {
+interface ShownParts extends Pick<GaugeSources, 'engine' | 'sources'> {
   readiness: Readiness
   keys: KeySets
 }
@@ -103,12 +103,12 @@ export class Telemetry {
   }
 
   /** From here on the metrics include them. */
-  show({ engine, source, readiness, keys }: ShownParts): void {
+  show({ engine, sources, readiness, keys }: ShownParts): void {
     const { pool, clock } = this.#parts
     const gauges = new DatabaseGaugeReader(pool, clock)
     this.metrics.addGauges({
       engine,
-      source,
+      sources,
       pool,
       nowMs: () => clock.nowMs(),
       database: () => gauges.read(),

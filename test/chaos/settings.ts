@@ -180,13 +180,15 @@ export function timingOf(suite: Suite): Timing {
     },
     statementTimeoutMs: 3_000,
     stopMsMax: 19_000,
-    nats: {
-      ackWaitMs: 1_500,
-      workingEveryMs: 500,
-      pullExpiresMs: 1_000,
-      restMs: 50,
-      restMsMax: 500,
-      leaseEveryMs: 200,
+    sources: {
+      nats: {
+        ackWaitMs: 1_500,
+        workingEveryMs: 500,
+        pullExpiresMs: 1_000,
+        restMs: 50,
+        restMsMax: 500,
+        askEveryMs: 200,
+      },
     },
   }
 }

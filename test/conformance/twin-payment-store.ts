@@ -27,7 +27,7 @@ export function twinPaymentStore(
         return await work({
           tryLock: async (ids, clientKeys) => session.tryLock(ids, clientKeys),
           lock: (ids, clientKeys) => waitFor(session, ids, clientKeys, statementMsMax),
-          readConsumerLease: async () => null,
+          readConsumerLeases: async () => new Map(),
           trySaveDocuments: async () => [],
           saveAndCommit: async (accepted, now) => {
             session.save(accepted, now.getTime())

@@ -31,7 +31,9 @@ test('from a message to a callback, and on when the process that consumed has go
   // Terms that fail one after the other, each when the broker did not answer within 5 s, rest no longer than
   // that either.
   const timing = {
-    nats: { ackWaitMs: 4_000, workingEveryMs: 1_000, leaseEveryMs: 1_000, restMsMax: 1_000 },
+    sources: {
+      nats: { ackWaitMs: 4_000, workingEveryMs: 1_000, askEveryMs: 1_000, restMsMax: 1_000 },
+    },
   }
   const one = await startPaybell(t, { env, timing })
   const other = await startPaybell(t, { env, timing, beside: one })

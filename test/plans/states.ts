@@ -28,7 +28,7 @@ export const WITHOUT_PLANS = new Map([
   ['app-role.ts', 'roles and grants'],
   ['audit-retention.ts', 'names and drops partitions'],
   ['audit-indexes.ts', 'names and indexes partitions'],
-  ['consumer-lease.ts', 'keeps one row, by its key'],
+  ['consumer-lease.ts', 'keeps a row for each source, by its key'],
   ['closed-days.ts', 'names and vacuums partitions'],
   ['check-database.ts', 'asks for the version of the server'],
   ['cell-migrations.ts', 'runs migrations'],

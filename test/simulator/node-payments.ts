@@ -85,8 +85,8 @@ class Connection implements PaymentTransaction {
   }
 
   /** No broker takes part. */
-  async readConsumerLease() {
-    return null
+  async readConsumerLeases() {
+    return new Map<string, string>()
   }
 
   async trySaveDocuments() {

@@ -31,8 +31,8 @@ export interface PaymentTransaction {
     documents: readonly D[],
     now: Date,
   ): Promise<readonly D[]>
-  /** The lease that the source of changes is consumed under now. To be asked for after the locks. */
-  readConsumerLease(): Promise<string | null>
+  /** The leases that these sources of changes are consumed under now. To be asked for after the locks. */
+  readConsumerLeases(sources: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Saves and commits. Completes what the deliveries say of their elders. */
   saveAndCommit(accepted: AcceptedChanges, now: Date): Promise<void>
 }

@@ -1,7 +1,7 @@
 // The payment store on PostgreSQL: the functions of store/, bound to a pool.
 
 import type { Pool } from 'pg'
-import { NATS_SOURCE, readConsumerLease } from '../../store/connection/consumer-lease.ts'
+import { readConsumerLeases } from '../../store/connection/consumer-lease.ts'
 import { type Db, inTransaction } from '../../store/connection/db.ts'
 import { readListening, saveChanges } from '../../store/payments/accept.ts'
 import { saveDocuments, trySaveDocuments } from '../../store/payments/documents.ts'
@@ -42,7 +42,7 @@ function transactionOn(db: Db, commit: () => Promise<void>): PaymentTransaction 
       const [stored, endpoints] = await allOf([locking, readListening(db, clientKeys)])
       return { stored, busy: new Set(), endpoints }
     },
-    readConsumerLease: () => readConsumerLease(db, NATS_SOURCE),
+    readConsumerLeases: (sources) => readConsumerLeases(db, sources),
     trySaveDocuments: (documents, now) => trySaveDocuments(db, documents, now),
     // Sent together in one round trip: the commit does nothing after a statement that has failed.
     saveAndCommit: async ({ changes, deliveries, raised, audits }, now) => {

@@ -55,10 +55,10 @@ test('regression: a change that was read under another lease than the source’s
   const lease = randomUUID()
   const former = randomUUID()
   await pool.query(`insert into consumers values ('nats', $1)`, [lease])
-  const changes = [former, lease, undefined].map((consumerLease) => ({
+  const changes = [former, lease, undefined].map((under) => ({
     accountId,
     write: sampleWrite({ id: randomUUID(), document: undefined }),
-    ...(consumerLease === undefined ? {} : { consumerLease }),
+    ...(under === undefined ? {} : { readUnder: { source: 'nats', lease: under } }),
   }))
   for (const locking of ['try', 'wait'] as const) {
     const { results } = await recordPayments(recording, changes, locking)

@@ -37,7 +37,7 @@ export interface PaymentChange {
   /** Written with the change, if an operator asked for it. */
   audit?: GatheredAudit
   /** The consumer's lease that it was read under: it is refused once another process has one. */
-  consumerLease?: string
+  readUnder?: { source: string; lease: string }
 }
 
 export interface RecordedPayment {
@@ -110,17 +110,16 @@ export async function recordPayments(
   }
   const { results, deliveries, audits } = await payments.transact(async (transaction) => {
     const locked = await lock(transaction, changes, clientKeys, locking)
-    const isFenced = changes.some((change) => change.consumerLease)
-    const consumerLease = isFenced ? await transaction.readConsumerLease() : null
+    const isConsumedElsewhere = await readConsumers(transaction, changes)
     // Read the clock after locking, so that of two changes of one payment the later one has the later time.
     const now = new Date(clock.nowMs())
     const plan = await planAndSaveDocuments(
       {
         newId: deps.newId,
         refuse: (clientKey, change) =>
-          (change.consumerLease ?? consumerLease) === consumerLease
-            ? refusePayment(moves?.get(clientKey), change.accountId)
-            : CONSUMED_ELSEWHERE,
+          isConsumedElsewhere(change)
+            ? CONSUMED_ELSEWHERE
+            : refusePayment(moves?.get(clientKey), change.accountId),
       },
       transaction,
       locked,
@@ -136,6 +135,19 @@ export async function recordPayments(
   })
   for (const audit of audits) audit.isOnDisk = true
   return { results, deliveries }
+}
+
+/** Asked after the locks: a later holder's changes of these payments wait for them. */
+async function readConsumers(
+  transaction: PaymentTransaction,
+  changes: readonly PaymentChange[],
+): Promise<(change: PaymentChange) => boolean> {
+  const sources = new Set<string>()
+  for (const { readUnder } of changes) if (readUnder) sources.add(readUnder.source)
+  if (sources.size === 0) return () => false
+  const leases = await transaction.readConsumerLeases([...sources])
+  return ({ readUnder }) =>
+    readUnder !== undefined && leases.get(readUnder.source) !== readUnder.lease
 }
 
 async function lock(

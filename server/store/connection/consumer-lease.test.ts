@@ -5,7 +5,7 @@ import { startTcpProxy } from '../../../test/support/database-proxy.ts'
 import { until } from '../../../test/support/paybell.ts'
 import {
   type ConsumerLeaseOptions,
-  readConsumerLease,
+  readConsumerLeases,
   takeConsumerLease,
 } from './consumer-lease.ts'
 
@@ -43,7 +43,7 @@ test('one has the right at a time, keeps it by its beat, and gives it back', asy
   await held.release()
   assert.ok(!held.isHeld())
   const again = (await take()) ?? assert.fail()
-  assert.equal(await readConsumerLease(database.pool, 'test'), again.id)
+  assert.equal((await readConsumerLeases(database.pool, ['test'])).get('test'), again.id)
   await again.release()
 })
 
@@ -69,7 +69,7 @@ test('regression: one that is cut off without a word is replaced, and had stoppe
   proxy.isSilent = true
   const next = await until('another has it', () => take())
   assert.ok(!cutOff.isHeld(), 'it had stopped before')
-  assert.equal(await readConsumerLease(database.pool, 'test'), next.id)
+  assert.equal((await readConsumerLeases(database.pool, ['test'])).get('test'), next.id)
   await until('it is told', () => lost === 1)
   await cutOff.release()
   await next.release()

@@ -8,6 +8,7 @@ import { createClient, type Db } from './db.ts'
 import { LOCKS, type NamedLock, tryLockForSession } from './locks.ts'
 
 export interface ConsumerLease {
+  readonly source: string
   readonly id: string
   /** False from the moment on when another process may have the right. */
   isHeld(): boolean
@@ -33,15 +34,13 @@ export interface ConsumerLeaseOptions {
   timing?: ConsumerLeaseTiming
 }
 
-export const NATS_SOURCE = 'nats'
-
 const TIMING: ConsumerLeaseTiming = { beatEveryMs: 3_000, heldMs: 18_000, silentMs: 20_000 }
 const ANSWER_MS_MAX = 5_000
 /** A session that ends in order gives its right back at once. */
 const END_MS_MAX = 1_000
 
 export function takeNatsLease(options: Omit<ConsumerLeaseOptions, 'source' | 'lock'>) {
-  return takeConsumerLease({ ...options, source: NATS_SOURCE, lock: LOCKS.natsConsumer })
+  return takeConsumerLease({ ...options, source: 'nats', lock: LOCKS.natsConsumer })
 }
 
 /** Null when another process has it. */
@@ -59,19 +58,23 @@ export async function takeConsumerLease(
   return null
 }
 
-/** Under which lease this source is consumed. A transaction that has locked its payments before it reads this records
+/** Under which leases these sources are consumed. A transaction that has locked its payments before it reads this records
  *  before any later holder does, or finds that holder's lease. */
-export async function readConsumerLease(db: Db, source: string): Promise<string | null> {
-  const { rows } = await db.query<{ lease: string }>({
-    name: 'read-consumer-lease',
-    text: 'select lease from consumers where source = $1',
-    values: [source],
+export async function readConsumerLeases(
+  db: Db,
+  sources: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.query<{ source: string; lease: string }>({
+    name: 'read-consumer-leases',
+    text: 'select source, lease from consumers where source = any($1::text[])',
+    values: [sources],
   })
-  return rows[0]?.lease ?? null
+  return new Map(rows.map(({ source, lease }) => [source, lease]))
 }
 
 class HeldLease implements ConsumerLease {
   readonly id = randomUUID()
+  readonly source: string
   readonly #options: ConsumerLeaseOptions
   readonly #timing: ConsumerLeaseTiming
   readonly #client
@@ -80,6 +83,7 @@ class HeldLease implements ConsumerLease {
   #isOver = false
 
   constructor(options: ConsumerLeaseOptions) {
+    this.source = options.source
     this.#options = options
     this.#timing = options.timing ?? TIMING
     this.#client = createClient(options.url, 'paybell turn', {

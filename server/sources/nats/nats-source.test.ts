@@ -8,16 +8,21 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
-import { endsWithin } from '../../test/support/ends-within.ts'
-import { findNatsServer, type NatsServer, startNatsServer } from '../../test/support/nats-server.ts'
-import { until } from '../../test/support/paybell.ts'
-import { sampleBody } from '../../test/support/payment-sample.ts'
-import type { NatsSettings } from '../config/config.ts'
-import { ServiceError } from '../core/plain/errors.ts'
-import type { PaymentChange, RecordedPayment } from '../operations/accepting/record-payments.ts'
+import { endsWithin } from '../../../test/support/ends-within.ts'
+import {
+  findNatsServer,
+  type NatsServer,
+  startNatsServer,
+} from '../../../test/support/nats-server.ts'
+import { until } from '../../../test/support/paybell.ts'
+import { sampleBody } from '../../../test/support/payment-sample.ts'
+import type { NatsSettings } from '../../config/config.ts'
+import { ServiceError } from '../../core/plain/errors.ts'
+import type { PaymentChange, RecordedPayment } from '../../operations/accepting/record-payments.ts'
+import type { BrokerSource } from '../broker/broker-source.ts'
 import { openConsumer } from './nats-connection.ts'
-import { NatsSource } from './nats-source.ts'
-import type { ConsumerRight, NatsSourceOptions } from './nats-source-options.ts'
+import type { NatsRight } from './nats-session.ts'
+import { createNatsSource, type NatsSourceOptions } from './nats-source.ts'
 
 const binary = findNatsServer()
 const skip = binary === null ? 'nats-server is not installed: apt-get install nats-server' : false
@@ -29,10 +34,15 @@ const TIMING = {
   pullExpiresMs: 1_000,
   restMs: 50,
   restMsMax: 200,
-  leaseEveryMs: 100,
+  askEveryMs: 100,
 }
 
-const RIGHT: ConsumerRight = { id: randomUUID(), isHeld: () => true, release: async () => {} }
+const RIGHT: NatsRight = {
+  source: 'nats',
+  id: randomUUID(),
+  isHeld: () => true,
+  release: async () => {},
+}
 
 let server: NatsServer
 let nats: NatsConnection
@@ -54,7 +64,7 @@ interface Stage {
   recorded: string[]
   publish(id: string, reference: string, changes?: Record<string, unknown>): Promise<void>
   publishBytes(bytes: Uint8Array, subject?: string): Promise<void>
-  source(options?: Partial<NatsSourceOptions>): NatsSource
+  source(options?: Partial<NatsSourceOptions>): BrokerSource
   /** Delivered or waiting, and not acknowledged. */
   open(): Promise<number>
 }
@@ -84,7 +94,7 @@ async function stage(
         sampleBody({ id, reference, document: undefined, version: undefined, ...changes }),
       ),
     source: (options = {}) => {
-      const source = new NatsSource({
+      const source = createNatsSource({
         settings: settingsOf({ name }, server.port),
         gatherer: {
           async submit(change) {
@@ -651,7 +661,7 @@ test('regression: a broker that refuses the credentials for a while is found aga
 })
 
 test('a source whose broker was never there stops at once', { skip: false }, async () => {
-  const source = new NatsSource({
+  const source = createNatsSource({
     settings: {
       urls: ['nats://127.0.0.1:9'],
       stream: 's',

@@ -15,7 +15,7 @@ import {
   type NodeConnectionOptions,
   nanos,
 } from '@nats-io/transport-node'
-import type { NatsSettings } from '../config/config.ts'
+import type { NatsSettings } from '../../config/config.ts'
 
 export type PullConsumer = Pick<Consumer, 'fetch'>
 

@@ -1,10 +1,11 @@
-// Dead letters: messages that can never be recorded, with the problem as headers and the unchanged body. Kept
+// Dead letters of NATS: messages that can never be recorded, with the problem as headers and the unchanged body. Kept
 // in a stream, because the original is acknowledged only when its dead letter is stored.
 
 import { JetStreamApiError, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
-import type { NatsSettings } from '../config/config.ts'
-import type { ServiceError } from '../core/plain/errors.ts'
+import type { NatsSettings } from '../../config/config.ts'
+import type { ServiceError } from '../../core/plain/errors.ts'
+import { BODY_LEFT_OUT, describeProblem } from '../broker/dead-letter.ts'
 
 const DEAD_SUBJECT = 'paybell.dead'
 /** Made when no stream of the operator has the subject. */
@@ -13,7 +14,7 @@ const DEAD_BYTES_MAX = 1_024 * 1_024 * 1_024
 /** Room for the headers within the server's largest message. */
 const HEADER_BYTES = 8 * 1_024
 
-export class DeadLetters {
+export class NatsDeadLetters {
   readonly #connection: NatsConnection
   readonly #settings: Pick<NatsSettings, 'stream'>
   #hasStream = false
@@ -30,7 +31,7 @@ export class DeadLetters {
     // A body that fills a whole message leaves no room for headers and is left out: its sequence leads to it.
     const bytesMax = (this.#connection.info?.max_payload ?? 0) - HEADER_BYTES
     const isWhole = message.data.length <= bytesMax
-    if (!isWhole) letter.set('Paybell-Body', 'left-out')
+    if (!isWhole) letter.set(...BODY_LEFT_OUT)
     await jetstream(this.#connection).publish(subject, isWhole ? message.data : new Uint8Array(), {
       headers: letter,
       // If it is sent again after a lost reply, the stream keeps one copy.
@@ -67,20 +68,9 @@ function isNoStream(error: unknown): boolean {
 
 function toHeaders(message: JsMsg, stream: string, error: ServiceError): MsgHdrs {
   const letter = headers()
-  letter.set('Paybell-Code', error.code)
-  // Never repeats a value of the payment, like every problem.
-  const problem = { code: error.code, detail: error.message, errors: error.errors }
-  letter.set('Paybell-Problem', toAscii(JSON.stringify(problem)))
+  for (const [name, value] of describeProblem(error)) letter.set(name, value)
   letter.set('Paybell-Subject', message.subject)
   letter.set('Paybell-Stream', stream)
   letter.set('Paybell-Sequence', String(message.seq))
   return letter
-}
-
-/** Header values must be ASCII; JSON escapes everything else. */
-function toAscii(json: string): string {
-  return json.replace(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }

@@ -4,40 +4,58 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { JetStreamError, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import {
-  isPoison,
-  type PaymentMessage,
-  readPaymentMessage,
-} from '../core/payments/payment-message.ts'
-import type { ServiceError } from '../core/plain/errors.ts'
-import { toServiceError } from '../operations/shared/service-errors.ts'
-import { DeadLetters } from './dead-letters.ts'
-import { InHand, MESSAGE_BYTES_MAX } from './in-hand.ts'
+import type { NatsSettings } from '../../config/config.ts'
+import { readPaymentMessage } from '../../core/payments/payment-message.ts'
+import type { ServiceError } from '../../core/plain/errors.ts'
+import type {
+  BrokerRecord,
+  BrokerSession,
+  ConsumerRight,
+  SourceOptions,
+  SourceTiming,
+} from '../broker/broker.ts'
+import { InHand, MESSAGE_BYTES_MAX } from '../broker/in-hand.ts'
+import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
 import type { PullConsumer } from './nats-connection.ts'
-import type { ConsumerRight, NatsSourceOptions, NatsTiming } from './nats-source-options.ts'
-import { PaymentChains } from './payment-chains.ts'
+import { NatsDeadLetters } from './nats-dead-letters.ts'
 
-/** A failure of ours may be temporary: a message is tried this often before it is a dead letter. */
-const TRIES_MAX = 5
+export interface NatsTiming extends SourceTiming {
+  /** How long the server waits for an acknowledgement before it sends a message again. */
+  ackWaitMs: number
+  /** How often the server is notified that messages in hand are still worked on. */
+  workingEveryMs: number
+  pullExpiresMs: number
+}
+
+export interface NatsRight extends ConsumerRight {
+  release(): Promise<void>
+}
+
+export interface NatsSessionOptions extends SourceOptions {
+  settings: NatsSettings
+  inHandBytesMax?: number
+}
+
 const LEFTOVERS_EXPIRE_MS = 1_000
 /** How late after its ack wait a server may send a message again. */
 const LATE_MS = 2_000
 const LOOK_AGAIN_MS = 100
 
-export class ConsumerSession {
-  readonly #options: NatsSourceOptions
+export class NatsSession implements BrokerSession {
+  readonly #options: NatsSessionOptions
   readonly #timing: NatsTiming
-  readonly #lease: ConsumerRight
+  readonly #lease: NatsRight
   readonly #connection: NatsConnection
   readonly #consumer: PullConsumer
-  readonly #deadLetters: DeadLetters
-  readonly #chains = new PaymentChains()
+  readonly #deadLetters: NatsDeadLetters
+  readonly #intake: RecordIntake<NatsRecord>
   readonly #inHand: InHand<JsMsg>
-  hasSettled = false
   #isEnded = false
   #isRunning = false
   /** The number of the latest delivery: those of a consumer are counted, whoever gets them. */
   #delivered = 0
+  /** Behind the latest message, in the stream. */
+  #waiting = 0
   /** While all that is unacknowledged is gathered, nothing is applied, and gaps do no harm. */
   #isGathering = true
   #failure: Error | null = null
@@ -45,9 +63,9 @@ export class ConsumerSession {
   #onSettled: (() => void) | null = null
 
   constructor(
-    options: NatsSourceOptions,
+    options: NatsSessionOptions,
     timing: NatsTiming,
-    lease: ConsumerRight,
+    lease: NatsRight,
     connection: NatsConnection,
     consumer: PullConsumer,
   ) {
@@ -56,10 +74,20 @@ export class ConsumerSession {
     this.#lease = lease
     this.#connection = connection
     this.#consumer = consumer
-    this.#deadLetters = new DeadLetters(connection, options.settings)
+    this.#deadLetters = new NatsDeadLetters(connection, options.settings)
     this.#inHand = new InHand({
       messageBytesMax: connection.info?.max_payload ?? MESSAGE_BYTES_MAX,
       ...(options.inHandBytesMax === undefined ? {} : { bytesMax: options.inHandBytesMax }),
+    })
+    this.#intake = new RecordIntake({
+      ...options,
+      name: 'nats',
+      restMs: timing.restMs,
+      onSettled: ({ origin }) => {
+        this.#inHand.settle(origin.sequence)
+        this.#onSettled?.()
+      },
+      onFailure: (error) => this.end(error),
     })
   }
 
@@ -67,10 +95,22 @@ export class ConsumerSession {
     return this.#isRunning && this.#lease.isHeld()
   }
 
-  /** May be called more than once: only the first failure counts. */
+  get lag(): number {
+    return this.#waiting + this.#inHand.size
+  }
+
+  get hasSettled(): boolean {
+    return this.#intake.hasSettled
+  }
+
+  release(): Promise<void> {
+    return this.#lease.release()
+  }
+
   end(failure: Error | null): void {
     this.#failure ??= this.#isEnded ? null : failure
     this.#isEnded = true
+    this.#intake.end()
     this.#stopPulling?.()
     this.#onSettled?.()
   }
@@ -86,12 +126,13 @@ export class ConsumerSession {
       while (!this.#isEnded) {
         const room = this.#inHand.room()
         if (room === 0) await this.#settled()
-        else await this.#pull(room, this.#timing.pullExpiresMs, (message) => this.#accept(message))
+        else await this.#pull(room, this.#timing.pullExpiresMs, (message) => this.#take(message))
       }
     } finally {
       this.#isRunning = false
       this.#isEnded = true
-      await this.#chains.idle()
+      this.#intake.end()
+      await this.#intake.idle()
       clearInterval(working)
       this.#handBack()
     }
@@ -128,7 +169,7 @@ export class ConsumerSession {
 
   #submitGathered(): void {
     this.#isGathering = false
-    for (const message of this.#inHand.inOrder()) this.#submit(message)
+    for (const message of this.#inHand.inOrder()) this.#take(message)
   }
 
   /**
@@ -141,7 +182,8 @@ export class ConsumerSession {
     expiresMs: number,
     take: (message: JsMsg) => void,
   ): Promise<void> {
-    this.#assertHeld()
+    // What a process pulls that lost its lease a moment ago is missed by the next holder.
+    assertHeld(this.#lease)
     this.#inHand.beginPull()
     const messages = await this.#consumer.fetch({ max_messages: messagesMax, expires: expiresMs })
     // Messages that have already arrived still come out after the stop.
@@ -150,6 +192,7 @@ export class ConsumerSession {
       if (this.#isEnded) messages.stop()
       for await (const message of messages) {
         this.#follow(message.info.deliverySequence)
+        this.#waiting = message.info.pending
         if (this.#inHand.hold(message)) take(message)
       }
     } catch (error) {
@@ -167,63 +210,23 @@ export class ConsumerSession {
     if (!isNext && !this.#isGathering) this.end(new Error('a message went elsewhere, or was lost'))
   }
 
-  #accept(message: JsMsg): void {
-    if (!this.#isEnded) this.#submit(message)
+  #take(message: JsMsg): void {
+    if (!this.#isEnded) this.#intake.take(this.#toRecord(message))
   }
 
-  /** Asked before each step that only the holder may take. Between the question and the step a process can still be
-   *  frozen: what it then records is refused, and what it pulls is missed by the next holder. */
-  #assertHeld(): void {
-    if (!this.#lease.isHeld()) throw new Error('another process may have the lease to consume')
-  }
-
-  #submit(message: JsMsg): void {
-    const read = readPaymentMessage(message.subject, message.data)
-    this.#chains.add(read.paymentId, async () => {
-      // After one that failed, or after the end, the message goes back in its order.
-      if (this.#isEnded) return
-      try {
-        await this.#record(message, read)
-        this.#settle(message.seq)
-      } catch (error) {
-        this.end(error as Error)
-      }
-    })
-  }
-
-  async #record(message: JsMsg, read: PaymentMessage): Promise<void> {
-    this.#assertHeld()
-    const refused = read.error ?? (await this.#write(read))
-    this.#assertHeld()
-    if (refused !== null) {
-      if (!isPoison(refused, message.info.deliveryCount >= TRIES_MAX)) throw refused
-      await this.#deadLetters.put(message, read.accountId, refused)
-      this.#options.log.warn(
-        { code: refused.code, subject: message.subject, sequence: message.seq },
-        'nats.dead-lettered',
-      )
+  #toRecord(message: JsMsg): NatsRecord {
+    return {
+      right: this.#lease,
+      origin: { subject: message.subject, sequence: message.seq },
+      read: () => readPaymentMessage(message.subject, message.data),
+      countTry: () => message.info.deliveryCount,
+      putAside: (accountId: string | null, problem: ServiceError) =>
+        this.#deadLetters.put(message, accountId, problem),
+      // Wait for the confirmation: after a lost ack the message would come back after later ones of its payment.
+      acknowledge: async () => {
+        if (!(await message.ackAck({ timeout: 5_000 }))) throw new Error('an ack was not confirmed')
+      },
     }
-    // Wait for the confirmation: after a lost ack the message would come back after later ones of its payment.
-    if (!(await message.ackAck({ timeout: 5_000 }))) throw new Error('an ack was not confirmed')
-    this.#options.onMessage?.(refused === null ? 'recorded' : 'dead-lettered')
-  }
-
-  /** For a payment that another transaction holds, or a full queue, it waits here; only later messages of
-   *  the same payment wait with it. */
-  async #write({ change }: PaymentMessage): Promise<ServiceError | null> {
-    if (change === null) return null
-    const fenced = { ...change, consumerLease: this.#lease.id }
-    for (;;) {
-      const refused = await this.#options.gatherer.submit(fenced).then(() => null, toServiceError)
-      if (refused?.code !== 'overloaded' || this.#isEnded) return refused
-      await delay(this.#timing.restMs)
-    }
-  }
-
-  #settle(sequence: number): void {
-    this.#inHand.settle(sequence)
-    this.hasSettled = true
-    this.#onSettled?.()
   }
 
   /** Resolves when a message in hand is settled, or the session has ended. */
@@ -239,6 +242,10 @@ export class ConsumerSession {
     for (const message of this.#inHand.values()) message.nak(this.#timing.restMs)
     this.#inHand.clear()
   }
+}
+
+interface NatsRecord extends BrokerRecord {
+  readonly origin: { subject: string; sequence: number }
 }
 
 /** The server's limit on unacknowledged messages is reached: no failure, only no room. */
