@@ -1,8 +1,9 @@
 // What an assistant may ask a service for, as tools: each a name, what it takes, and a call with the caller's own
 // rights. Writing ones are apart, because they are offered only when that is allowed.
 
+import type { ServiceCertificate } from '../../sdk/src/internal/operator-types.ts'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
-import type { Statement } from '../../sdk/src/wire/types.ts'
+import type { Page, Statement } from '../../sdk/src/wire/types.ts'
 import type { Api } from '../basics/api.ts'
 import { UsageError } from '../basics/run.ts'
 
@@ -106,11 +107,20 @@ const READING: readonly Tool[] = [
   reading(
     'show_endpoint',
     'Show an endpoint',
-    'One endpoint and its health: how many deliveries are pending, since when it fails, when it is tried next.',
+    'One endpoint, its settings and its health: how many deliveries are pending, since when it fails, when it is tried next. No secret of it is shown.',
     { endpointId: ID },
     ['endpointId'],
     async ({ api, isOperator }, { endpointId }) =>
       get(api, await pathOf(api, isOperator, String(endpointId))),
+  ),
+  reading(
+    'list_certificates',
+    'List certificates',
+    'The certificates that receivers are shown when they ask who calls: the subject of each, when it ends, which is the default and, for an operator, how many endpoints it is used by. An endpoint names one in `tls.clientCertificate`.',
+    {},
+    [],
+    async ({ api, isOperator }) =>
+      withoutText(await get(api, `${sideOf(isOperator)}/client-certificates`, { size: 50 })),
   ),
   reading(
     'statement',
@@ -213,6 +223,15 @@ async function get(api: Api, path: string, query: Arguments = {}): Promise<strin
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const texts = given.map(([name, value]) => [name, String(value)] as const)
   return (await api.get(path, Object.fromEntries(texts))).text
+}
+
+/** A fingerprint says enough to an assistant, and is shorter than the chain. */
+function withoutText(page: string): string {
+  const { content, ...rest } = JSON.parse(page) as Page<Partial<ServiceCertificate>>
+  const shown = content.map(
+    ({ certificatePem: _, certificateRequestPem: __, ...certificate }) => certificate,
+  )
+  return JSON.stringify({ ...rest, content: shown })
 }
 
 /** Without empty hours, of which a month has hundreds, and without the signature, which an assistant cannot check. */

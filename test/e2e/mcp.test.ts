@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { COMPILED } from '../support/compile-cache.ts'
+import { issue } from '../support/issue-certificate.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -50,11 +51,19 @@ async function connect(env: Record<string, string>, ...args: string[]) {
 }
 
 const { caller } = paybell
+const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
+const imported = await fetch(`${paybell.baseUrl}/operator/v1/client-certificates`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${paybell.operatorKey}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }),
+})
+assert.equal(imported.status, 201)
 const key = 'only-we-two-know-this'
 receiver.answer = 503
 const registered = await caller.call('POST', '/v1/webhooks/register', {
   callbackUrl: receiver.url('/hook'),
   sharedKey: key,
+  tls: { clientCertificate: 'default' },
 })
 assert.equal(registered.status, 200)
 const payment = { ...SAMPLE, id: randomUUID(), externalId: 'INV-7' }
@@ -74,6 +83,7 @@ test('a client finds its payment and learns why the delivery waits', async () =>
   assert.match(told.explanation, /503/)
   const endpoint = await read('show_endpoint', { endpointId: items[0].endpointId })
   assert.equal(endpoint.health.pending, 1)
+  assert.equal(endpoint.tls.clientCertificate, 'default')
 
   const hourMs = 3_600_000
   const nextMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs
@@ -93,6 +103,20 @@ test('a client finds its payment and learns why the delivery waits', async () =>
   assert.equal(wrong.isError, true)
   assert.match(wrong.text, /404 not-found/)
   assert.equal((await call('find', {})).isError, true)
+})
+
+test('both see which certificates receivers are shown, and neither their texts', async () => {
+  for (const [env, usedBy] of [
+    [asClient, undefined],
+    [asOperator, 1],
+  ] as const) {
+    const { content } = await (await connect(env)).read('list_certificates')
+    const [shown, ...others] = content
+    assert.deepEqual(others, [])
+    assert.deepEqual([shown.name, shown.isDefault, shown.usedBy], ['pix', true, usedBy])
+    assert.ok(Date.parse(shown.notAfter) > Date.now())
+    assert.doesNotMatch(JSON.stringify(content), /BEGIN/)
+  }
 })
 
 test('nothing is changed unless that was allowed; then it is, and the audit says by whom', async () => {
