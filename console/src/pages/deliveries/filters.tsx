@@ -42,6 +42,7 @@ const OUTCOMES = [
   ['tls-name', 'Certificate for another name'],
   ['tls-authority', 'Unknown authority'],
   ['certificate-refused', 'Client certificate refused'],
+  ['certificate-missing', 'Client certificate missing'],
   ['none', 'Not attempted yet'],
 ] as const
 

@@ -1,6 +1,7 @@
 // What an attempt came to, in words.
 
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
+import { describeFailure } from '../../ui/basics/failure.ts'
 
 /** What an attempt led to; only the last one of an ended delivery led to nothing more. */
 export type Sequel = 'retried' | 'retry scheduled' | 'gave up' | 'not retried'
@@ -20,23 +21,8 @@ export function describeAnswer(
   sequel: Sequel,
 ): string {
   if (status === 200) return 'Accepted'
-  if (status === null) return `${REASONS[error ?? ''] ?? error ?? 'No answer'}: ${sequel}`
+  if (status === null) return `${describeFailure(error)}: ${sequel}`
   if (status < 300) return `${status} is not 200: ${sequel}`
   if (status < 400) return `Redirects are not followed: ${sequel}`
   return `Failed: ${sequel}`
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  timeout: 'No answer in time',
-  'connect-error': 'Connection refused',
-  'no-address': 'The host has no public address',
-  'dns-error': 'The host name has no address',
-  'tls-error': 'Invalid certificate or failed handshake',
-  'tls-name': 'The certificate is for another name',
-  'tls-authority': 'No trusted authority signed the certificate',
-  'certificate-refused': 'The client certificate was refused',
-  'certificate-missing': 'The client certificate is not there',
-  'connection-reset': 'The connection was closed before the response',
-  'protocol-error': 'The response is not HTTP',
-  'blocked-address': 'The address is blocked',
 }

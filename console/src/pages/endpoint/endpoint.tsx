@@ -10,6 +10,7 @@ import { navigate } from '../../router.ts'
 import { State } from '../../ui/basics/badge.tsx'
 import { Button } from '../../ui/basics/button.tsx'
 import { Id } from '../../ui/basics/copy.tsx'
+import { describeFailure } from '../../ui/basics/failure.ts'
 import { Link } from '../../ui/basics/link.tsx'
 import { Loading, Notice, Problem } from '../../ui/basics/messages.tsx'
 import { ClientLink } from '../../ui/basics/owner.tsx'
@@ -126,7 +127,7 @@ function HealthPanel({ endpoint: { health, hours, status } }: { endpoint: Endpoi
             health.failingSince ? (
               <span key="now">
                 failing since <Time at={health.failingSince} as="short" />:{' '}
-                {health.lastError ?? 'no answer'}
+                {describeFailure(health.lastError)}
               </span>
             ) : health.lastSuccessAt ? (
               'healthy'

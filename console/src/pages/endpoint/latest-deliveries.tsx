@@ -1,6 +1,7 @@
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery } from '../../api/types.ts'
+import { describeFailure } from '../../ui/basics/failure.ts'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { Panel } from '../../ui/basics/page.tsx'
@@ -12,7 +13,10 @@ import { WHICH_DELIVERY } from './delivery-columns.tsx'
 const COLUMNS: readonly Column<Delivery>[] = [
   ...WHICH_DELIVERY,
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-  { head: 'Last answer', cell: ({ lastOutcome }) => lastOutcome ?? '–' },
+  {
+    head: 'Last answer',
+    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : describeFailure(lastOutcome)),
+  },
   { head: 'Next attempt', cell: (delivery) => <NextAttempt of={delivery} /> },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
 ]

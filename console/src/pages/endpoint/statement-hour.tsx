@@ -6,6 +6,7 @@ import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
 import { useCan, useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery, StatementHour } from '../../api/types.ts'
 import { Button } from '../../ui/basics/button.tsx'
+import { describeFailure } from '../../ui/basics/failure.ts'
 import { Problem } from '../../ui/basics/messages.tsx'
 import { Facts } from '../../ui/basics/page.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
@@ -19,7 +20,10 @@ const HOUR_MS = 3_600_000
 
 const COLUMNS: readonly Column<Delivery>[] = [
   ...WHICH_DELIVERY,
-  { head: 'Last answer', cell: ({ lastOutcome }) => lastOutcome ?? '–' },
+  {
+    head: 'Last answer',
+    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : describeFailure(lastOutcome)),
+  },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
 ]
 

@@ -1,6 +1,7 @@
 // What a receiver made of a test callback.
 
 import type { TestResult } from '../../api/types.ts'
+import { describeFailure } from '../../ui/basics/failure.ts'
 import { Notice } from '../../ui/basics/messages.tsx'
 import { toMsText } from '../../ui/lists/numbers.ts'
 
@@ -8,9 +9,9 @@ export function TestNotice({ of: { delivered, status, durationMs, error } }: { o
   if (delivered) {
     return <Notice tone="good" title={`200 after ${toMsText(durationMs)}: counts as delivered.`} />
   }
-  const answer = status === null ? (error ?? 'no answer') : `It answered ${status}`
+  const answer = status === null ? describeFailure(error) : `It answered ${status}`
   return (
-    <Notice tone="bad" title={`${answer} after ${toMsText(durationMs)}`}>
+    <Notice tone="bad" title={`${answer}, after ${toMsText(durationMs)}`}>
       Only 200 counts as delivered; a real callback would be retried.
     </Notice>
   )
