@@ -23,7 +23,7 @@ export function retriesAreHeeded(seen: RunIndex): Violation[] {
 function isFollowed(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
   const after = seen.run.requests.filter(
     ({ endpointId, sentAtMs }) =>
-      endpointId === retry.endpointId && sentAtMs >= retry.atMs && sentAtMs <= untilMs,
+      endpointId === retry.endpointId && sentAtMs >= retry.sinceMs && sentAtMs <= untilMs,
   )
   const hasFailed = after.some(({ status, wasAnswerHeard }) => status !== 200 || !wasAnswerHeard)
   return hasFailed

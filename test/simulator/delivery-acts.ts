@@ -129,6 +129,7 @@ export class DeliveryActs {
     ask.repeat(
       async (node) => {
         const nowMs = node.nowMs()
+        const readAtMs = scheduler.nowMs
         await node.transact('retry', () => {
           const wasOpen = twin.tables.health.get(endpointId)?.circuit === 'OPEN'
           const owed = isOfOne
@@ -137,7 +138,7 @@ export class DeliveryActs {
           if (owed === null) return
           this.#countRetry(endpointId, wasOpen)
           this.#note(endpointId, 'retry', askedAtMs, node.name)
-          this.#expect(endpointId, isOfOne ? paymentId : null, owed)
+          this.#expect(endpointId, isOfOne ? paymentId : null, owed, readAtMs)
         })
         const endpoint = twin.tables.endpoints.get(endpointId)
         if (endpoint) node.engine?.endpointChanged(CLIENT_KEY, endpointId, endpoint.shard, nowMs)
@@ -186,10 +187,15 @@ export class DeliveryActs {
     return null
   }
 
-  /** An attempt has to follow. */
-  #expect(endpointId: string, paymentId: string | null, owed: readonly PendingRow[]): void {
+  /** An attempt has to follow: since then, or since now. */
+  #expect(
+    endpointId: string,
+    paymentId: string | null,
+    rows: readonly PendingRow[],
+    sinceMs = this.#world.scheduler.nowMs,
+  ): void {
     const atMs = this.#world.scheduler.nowMs
-    this.retries.push({ endpointId, paymentId, atMs, owed: owed.map((row) => row.id) })
+    this.retries.push({ endpointId, paymentId, sinceMs, atMs, owed: rows.map((row) => row.id) })
   }
 
   #countRetry(endpointId: string, wasOpen: boolean): void {

@@ -137,6 +137,9 @@ export interface RetryAct {
   endpointId: string
   /** Null: of all that the endpoint is owed. */
   paymentId: string | null
+  /** When the process that was asked read its clock, to write that time: what begins after it is what was asked for,
+   *  although the transaction commits a moment later. */
+  sinceMs: number
   atMs: number
   /** The deliveries that it concerned. */
   owed: readonly string[]
