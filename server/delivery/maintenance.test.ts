@@ -8,7 +8,12 @@ import { Maintenance, type MaintenanceParts } from './maintenance.ts'
 
 /** The maintenance of two lanes that are down, over a store that answers for each as the test says. */
 function maintaining(answer: (endpointId: string, page: ParkedPage) => ExhaustedPage) {
-  const world = { asked: [] as [string, string][], disablings: 0, isDisablingRefused: false }
+  const world = {
+    asked: [] as [string, string][],
+    disablings: 0,
+    isDisablingRefused: false,
+    aftermaths: [] as number[],
+  }
   const environment = testEnvironment({
     async exhaustParked({ endpointId }, page) {
       world.asked.push([endpointId, page.afterId])
@@ -25,7 +30,11 @@ function maintaining(answer: (endpointId: string, page: ParkedPage) => Exhausted
   )
   const parts = {
     lanes: { directory: { broken: lanes } },
-    shards: { epochOf: () => 1, epochs: [] },
+    shards: {
+      epochOf: () => 1,
+      epochs: [],
+      aftermathMs: (shard: number) => (world.aftermaths.includes(shard) ? 1 : 0),
+    },
     onDisabled() {},
   } as unknown as MaintenanceParts
   return {
@@ -62,6 +71,13 @@ test('F11: nothing is given up or disabled while the clock has just jumped ahead
   environment.clock.hasJumped = false
   await maintenance.run()
   assert.deepEqual([world.asked.length, world.disablings], [2, 1])
+})
+
+test('regression: nothing is given up in a shard whose last owner may have it under way', async () => {
+  const { world, maintenance } = maintaining(() => ({ exhausted: 1, afterId: null }))
+  world.aftermaths = [1]
+  await maintenance.run()
+  assert.deepEqual(world.asked, [[idOf(2), NIL_UUID]])
 })
 
 test('a lane with very much parked is seen a part in each round, and from the start again after its end', async () => {

@@ -50,7 +50,8 @@ export class Maintenance {
     const { clock, store, log } = this.#environment
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const epoch = this.#parts.shards.epochOf(lane.shard)
-      if (epoch === undefined) return
+      // In an aftermath its last attempt may be under way, and the next update would follow.
+      if (epoch === undefined || this.#parts.shards.aftermathMs(lane.shard) > 0) return
       const page = { afterId: this.#positions.get(lane) ?? NIL_UUID, limit: PAGE_MAX }
       const found = await store.exhaustParked({ ...laneKey(lane), epoch }, page, clock.nowMs())
       const { exhausted, afterId } = found
