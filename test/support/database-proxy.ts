@@ -24,6 +24,8 @@ export async function startTcpProxy(
   options: {
     /** Connections are led to this database, whose name is as long as the one they ask for. */
     insteadOf?: string
+    /** Nothing comes through from the statement on that has this text. */
+    silentFrom?: string
     /** By default any free one. */
     port?: number
   } = {},
@@ -47,6 +49,7 @@ export async function startTcpProxy(
     ] as const) {
       sockets.add(from)
       from.on('data', (chunk) => {
+        if (options.silentFrom && chunk.includes(options.silentFrom)) proxy.isSilent = true
         if (!proxy.isSilent) to.write(chunk)
       })
       from.on('error', () => {})

@@ -9,10 +9,11 @@ import type { EngineEnvironment, SignSession } from '../seams/environment.ts'
 
 /** Until the next try, after the second loss in a row and those that follow. A session that lasts for so long as the
  *  longest begins the row anew. */
-const REOPEN_MS = 1_000
+const REOPEN_MS = 250
 const REOPEN_MS_MAX = 60_000
 
-const URGENT_TRIES = 5
+/** For so long after a loss nothing else is waited for: a server whose backend has crashed takes seconds to recover. */
+const URGENT_MS = 10_000
 
 export interface SignEvents {
   /** The leases are to be renewed, under another sign or under none. */
@@ -39,7 +40,7 @@ export class SessionSign {
   #slow: SignSession[] = []
   #openedAtMs = 0
   #losses = 0
-  #urgentTries = 0
+  #lostAtMs = 0
   #isBeating = false
   #isStopped = true
   #callOff: () => void = () => {}
@@ -77,9 +78,10 @@ export class SessionSign {
     if (this.#session !== null && !this.#isBeating) this.#after(0, () => this.#beat())
   }
 
-  /** Others may take the leases of a sign that is lost: a renewal that failed is tried again at once, a few times. */
+  /** Nothing is sent for leases under a sign that is lost: a renewal that failed is tried again at once, for some time. */
   isUrgent(): boolean {
-    return this.own.provenUntilMs === Number.NEGATIVE_INFINITY && this.#urgentTries-- > 0
+    const isRecent = this.#environment.clock.monotonicMs() - this.#lostAtMs < URGENT_MS
+    return this.own.provenUntilMs === Number.NEGATIVE_INFINITY && isRecent
   }
 
   async #open(): Promise<void> {
@@ -89,6 +91,10 @@ export class SessionSign {
     let session: SignSession | null = null
     try {
       session = await openSign(() => this.#lose(session, 'ended'))
+      if (cautiousMs() - askedAtMs >= this.#policy.provenMs) {
+        session.close()
+        throw new Error('it proves nothing any more')
+      }
     } catch (error) {
       log.warn({ error: String(error) }, 'sign.not-opened')
       this.#openLater()
@@ -133,7 +139,7 @@ export class SessionSign {
     if (why === 'slow') this.#slow.push(session)
     else session.close()
     this.own.change(null)
-    this.#urgentTries = URGENT_TRIES
+    this.#lostAtMs = this.#environment.clock.monotonicMs()
     this.#environment.log.warn({ why }, 'sign.lost')
     this.#openLater()
     this.#events.onChanged()
@@ -141,7 +147,7 @@ export class SessionSign {
 
   /** At once after the first loss: most are of the moment. */
   #openLater(): void {
-    const pauseMs = this.#losses === 0 ? 0 : REOPEN_MS * 2 ** Math.min(this.#losses - 1, 6)
+    const pauseMs = this.#losses === 0 ? 0 : REOPEN_MS * 2 ** Math.min(this.#losses - 1, 8)
     this.#losses++
     this.#after(Math.min(pauseMs, REOPEN_MS_MAX), () => this.#open())
   }

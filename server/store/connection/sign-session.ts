@@ -31,6 +31,7 @@ const SETTING = 'paybell.sign'
 interface TakenRow {
   is_ours: boolean
   server: string
+  name: string
 }
 
 interface BeatRow {
@@ -42,26 +43,26 @@ export async function openSignSession(
   { url, openMsMax }: SignSessionOptions,
   onEnd: () => void,
 ): Promise<OpenedSign> {
+  const signal = AbortSignal.timeout(openMsMax)
   const client = createClient(url, 'paybell sign', {
     mustTakeWrites: true,
     queryTimeoutMs: ANSWER_MS_MAX,
-    signal: AbortSignal.timeout(openMsMax),
+    signal,
   })
   const close = () => void client.connection.stream.destroy()
   client.on('end', onEnd)
   try {
     await client.connect()
-    const key = randomInt(KEY_MAX)
-    const { rows } = await client.query<TakenRow>(TAKE_SIGN, [key])
-    const taken = rows[0] as TakenRow
-    if (!taken.is_ours) throw new Error('the number of the sign is taken')
-    const name = `${taken.server}/${key}`
-    await client.query(`select set_config('${SETTING}', $1, false)`, [name])
+    signal.throwIfAborted()
+    signal.addEventListener('abort', close, { once: true })
+    const { rows } = await client.query<TakenRow>(TAKE_SIGN, [randomInt(KEY_MAX), SETTING])
+    const { is_ours, server, name } = rows[0] as TakenRow
+    if (!is_ours) throw new Error('the number of the sign is taken')
     return {
       name,
       close,
       async beat(watched) {
-        const keys = watched.flatMap((other) => keyOn(taken.server, other) ?? [])
+        const keys = watched.flatMap((other) => keyOn(server, other) ?? [])
         const answer = await client.query<BeatRow>({
           name: 'beat',
           text: `select current_setting('${SETTING}', true) as sign,
@@ -70,12 +71,14 @@ export async function openSignSession(
         })
         const { sign, ended } = answer.rows[0] as BeatRow
         if (sign !== name) throw new Error('the session is another')
-        return ended.map((freed) => `${taken.server}/${freed}`)
+        return ended.map((freed) => `${server}/${freed}`)
       },
     }
   } catch (error) {
     close()
     throw error
+  } finally {
+    signal.removeEventListener('abort', close)
   }
 }
 
