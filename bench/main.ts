@@ -15,6 +15,7 @@ import {
   PAYBELL_LOGGING,
   PAYBELL_SIGNED,
   PAYBELL_TLS,
+  PAYBELL_TOKENS,
 } from './paybell/system.ts'
 import { findRedis } from './peers/redis.ts'
 import { POSTGRES_PEERS, REDIS_PEERS } from './peers/systems.ts'
@@ -150,6 +151,7 @@ function variants(endpoints: number): Cell[] {
     deliveryCell({ ...PAYBELL, name: 'Paybell, 1 endpoint' }, 'batch', 1),
     deliveryCell(PAYBELL_LOGGING, 'batch', endpoints),
     deliveryCell(PAYBELL_TLS, 'batch', endpoints),
+    deliveryCell(PAYBELL_TOKENS, 'batch', endpoints),
   ]
 }
 

@@ -35,6 +35,7 @@ import { ShownCertificates } from './operations/certificates/shown-certificates.
 import { clearPredecessor } from './operations/deliveries/clear-predecessor.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from './operations/deliveries/job-runner.ts'
 import { ListenerRelay } from './operations/endpoints/listener-relay.ts'
+import { signAssertion } from './operations/endpoints/sign-assertion.ts'
 import { CallbackLinks } from './operations/shared/callback-links.ts'
 import type { Deps } from './operations/shared/deps.ts'
 import { createEndpointChanges } from './operations/shared/endpoint-changes.ts'
@@ -152,7 +153,10 @@ export function createApp(options: AppOptions): PaybellApp {
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
   const certificates = new ShownCertificates(base)
-  const sendOut = createIdentifiedSend(client, (choice) => certificates.find(choice))
+  const sendOut = createIdentifiedSend(client, {
+    find: (choice) => certificates.find(choice),
+    sign: (oauth2) => signAssertion(base, oauth2),
+  })
   const relay = new ListenerRelay(base, {
     cautiousMs,
     deadlineMs: timing.attempt?.deadlineMs ?? LEASE_POLICY.attemptMsMax,

@@ -1,6 +1,9 @@
 // Paybell as a system under test: a fresh PostgreSQL, one process or several.
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   DEFAULT_SETTINGS,
   type EndpointSettings,
@@ -122,6 +125,38 @@ export const PAYBELL_SIGNED: System = {
 }
 
 const SIGNED: EndpointSettings = { ...DEFAULT_SETTINGS, signatures: ['hmac', 'ed25519'] }
+
+/** Every callback carries a token, which each endpoint gets once, with a key of the service's own. */
+export const PAYBELL_TOKENS: System = {
+  ...PAYBELL,
+  name: 'Paybell, with OAuth tokens',
+  async start(options) {
+    const tokens = await startTokenEndpoint()
+    const settings: EndpointSettings = {
+      ...DEFAULT_SETTINGS,
+      oauth2: {
+        ...{ tokenUrl: tokens.url, clientId: 'bench', privateKeyJwt: true, authentication: 'post' },
+        ...{ scope: null, audience: null, sealedSecret: null },
+      },
+    }
+    const running = await startPaybell({ ...options, settingsOf: () => settings })
+    const { stop } = running
+    running.stop = () => stop().finally(() => tokens.close())
+    return running
+  },
+}
+
+async function startTokenEndpoint() {
+  const token = { access_token: randomBytes(32).toString('hex'), token_type: 'Bearer' }
+  const body = JSON.stringify({ ...token, expires_in: 3_600 })
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`
+  return { url, close: () => server.close() }
+}
 
 const HEARD_EVERY = 10
 

@@ -10,10 +10,11 @@ import {
 } from '../../server/core/delivery/endpoint-settings.ts'
 import { listOf, oneOf } from '../basics/parse.ts'
 import { readPemFile } from '../basics/pem-file.ts'
+import { type TokenOptions, tokenFields, toOauth2, withToken } from './token-settings.ts'
 
 const NONE = 'none'
 
-export interface SettingsOptions {
+export interface SettingsOptions extends TokenOptions {
   events?: string[]
   allEvents?: boolean
   deliver?: string
@@ -26,7 +27,7 @@ export interface SettingsOptions {
 }
 
 export function withSettings(command: Command): Command {
-  return command
+  const settings = command
     .option('--events <kinds>', 'only these kinds of event, with commas', listOf(EVENT_CHOICES))
     .option('--all-events', 'all kinds of event again')
     .option('--deliver <mode>', 'every update, or only the latest', oneOf(DELIVER_MODES))
@@ -42,6 +43,7 @@ export function withSettings(command: Command): Command {
       '--ca-file <file>',
       'PEM: authorities that vouch for the receiver in place of the public ones; none: the public ones',
     )
+  return withToken(settings)
 }
 
 /** The members that were given. */
@@ -55,6 +57,7 @@ export function toSettings(options: SettingsOptions): EndpointSettings {
     hmacHeaderName,
     description,
     tls: toTls(options),
+    oauth2: toOauth2(options),
   }
   return Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
@@ -82,6 +85,7 @@ export function settingFields(endpoint: Endpoint): [string, string | null][] {
     ['Signatures', endpoint.signatures?.join(', ') ?? 'hmac'],
     ['Description', endpoint.description ?? null],
     ...tlsFields(endpoint),
+    ...tokenFields(endpoint),
   ]
 }
 

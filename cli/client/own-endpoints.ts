@@ -128,10 +128,11 @@ function changeCommand(door: EndpointDoor): Command {
         const body = toSettings(call.options)
         if (Object.keys(body).length === 0) throw new UsageError('give a setting to change.')
         const api = await call.target.client()
-        // Both parts of it are one setting: the part that was not given stays.
-        if (body.tls) {
-          const shown = await api.get(`${path}/${endpointId}`)
-          body.tls = { ...shown.json<Endpoint>().tls, ...body.tls }
+        // The parts of each are one setting: what was not given of it stays.
+        if (body.tls || body.oauth2) {
+          const shown = (await api.get(`${path}/${endpointId}`)).json<Endpoint>()
+          if (body.tls) body.tls = { ...shown.tls, ...body.tls }
+          if (body.oauth2) body.oauth2 = { ...shown.oauth2, ...body.oauth2 }
         }
         const answer = await api.call('PATCH', `${path}/${endpointId}`, { body })
         call.answer<Endpoint>(answer, (endpoint) => {

@@ -168,6 +168,40 @@ test('certificates are imported from files, and endpoints follow to another one'
   assert.equal((await run('webhooks', 'delete', webhook.id)).code, 0)
 })
 
+test('an endpoint gets the token endpoint of its receiver, its parts change one by one, and it goes again', async () => {
+  const secretFile = join(dir, 'token.secret')
+  await writeFile(secretFile, 'only-the-bank-knows\n')
+  const client = ['--token-url', receiver.url('/token'), '--token-client-id', 'paybell']
+  const register = ['webhooks', 'register', receiver.url('/bank'), '--generate-key', ...client]
+  const webhook = await paybellJson(...register, '--token-client-secret-file', secretFile)
+  const change = ['webhooks', 'change', webhook.id]
+  const shown = {
+    ...{ tokenUrl: receiver.url('/token'), clientId: 'paybell', privateKeyJwt: false },
+    ...{ scope: null, audience: null, authentication: 'basic' },
+  }
+  assert.deepEqual(webhook.oauth2, shown)
+  const posted = await paybellJson(...change, '--token-authentication', 'post')
+  assert.deepEqual(posted.oauth2, { ...shown, authentication: 'post' }, 'the secret stays')
+  const scoped = await run(...change, '--token-scope', 'a b', '--token-audience', 'bank')
+  assert.match(scoped.stdout, /^Token client +paybell, secret \(post\)$/m)
+  assert.match(scoped.stdout, /^Token scope +a b$/m)
+  const keyed = await run(...change, '--token-private-key-jwt', '--token-scope', '')
+  assert.match(keyed.stdout, /^Token client +paybell, private_key_jwt$/m)
+  assert.doesNotMatch(keyed.stdout, /Token scope/)
+  assert.doesNotMatch(scoped.stdout + keyed.stdout, /only-the-bank-knows/)
+  const secret = ['--token-client-secret-file', secretFile]
+  const both = await run(...change, '--token-private-key-jwt', ...secret)
+  assert.equal(both.code, 2)
+  assert.match(both.stderr, /not both/)
+  const back = await paybellJson(...change, ...secret, '--token-authentication', 'basic')
+  assert.deepEqual(back.oauth2, { ...shown, audience: 'bank' })
+  const elsewhere = await run(...change, '--token-url', 'https://evil.example.com/token')
+  assert.equal(elsewhere.code, 1)
+  assert.match(elsewhere.stderr, /clientSecret/)
+  assert.doesNotMatch((await run(...change, '--token-url', 'none')).stdout, /^Token/m)
+  assert.equal((await run('webhooks', 'delete', webhook.id)).code, 0)
+})
+
 test('keys have a role, and are refused once revoked', async () => {
   const key = await paybellJson('keys', 'create', 'Dashboard', '--role', 'viewer')
   assert.match(key.key, /^pbk_/)

@@ -4,34 +4,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import type { Pool } from 'pg'
+import { everything, spellings } from '../support/leaks.ts'
 import { readDeliveries, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-
-/** Every column of every row of every table, as text, with the name of its table. */
-async function* everything(pool: Pool): AsyncGenerator<{ table: string; text: string }> {
-  const { rows: tables } = await pool.query<{ name: string }>(`
-    select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`)
-  assert.ok(tables.length >= 15)
-  for (const { name } of tables) {
-    const { rows } = await pool.query<{ text: string }>(`select t::text as text from ${name} as t`)
-    for (const { text } of rows) yield { table: name, text }
-  }
-}
-
-/** As it is, and in the encodings in which a careless store would write it. */
-function spellings(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  return [
-    secret,
-    encodeURIComponent(secret),
-    bytes.toString('hex'),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-  ]
-}
 
 test('D1: no shared key, header value, client secret, operator key or token is in any table, raw, base64 or hex', async (t) => {
   const receiver = await startReceiver(t)

@@ -401,7 +401,13 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
       await tryLockNotices(db)
     }),
   )
-  const sealed = { client_key: clientKey, id: NEW, previous_key: null, header_value: null }
+  const sealed = {
+    client_key: clientKey,
+    id: NEW,
+    previous_key: null,
+    header_value: null,
+    oauth2_secret: null,
+  }
   const endpoint = { ...sealed, shared_key: SEALED }
   await recorder.record('', () =>
     replaceSealedEndpoints(pool, [{ before: endpoint, after: endpoint }]),

@@ -87,7 +87,7 @@ export class TwinReads {
           url: row.url,
           isActive: row.status === 'ACTIVE' && row.deletedAtMs === null,
           settings: { ...DEFAULT_SETTINGS, events: row.events, deliver: row.deliver },
-          secrets: { keys: { current: row.key, previous }, extraHeader: null },
+          secrets: { keys: { current: row.key, previous }, extraHeader: null, oauth2: null },
         },
       ]
     })

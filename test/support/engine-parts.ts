@@ -148,6 +148,7 @@ export function activeEndpoint({ clientKey, endpointId }: EndpointKey): SendingE
     secrets: {
       keys: { current: createSecretKey(Buffer.from('key')), previous: null },
       extraHeader: null,
+      oauth2: null,
     },
   }
 }

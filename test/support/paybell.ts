@@ -32,6 +32,8 @@ export interface PaybellOptions {
   masterKey?: Buffer
   /** Cells that stand behind one address have the same. */
   operatorKey?: string
+  /** Gets every line of its log. */
+  log?: (line: string) => void
   /** Another process on the same database, with the same keys, shares that one's clients. */
   beside?: Paybell
 }
@@ -65,7 +67,9 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     beside?.operatorKey ?? options.operatorKey ?? randomBytes(32).toString('base64url')
   const app = createApp({
     config: loadConfig('sandbox', { PORT: '0', ...options.env }),
-    logger: pino({ level: process.env.PAYBELL_TEST_LOG ?? 'silent' }),
+    logger: options.log
+      ? pino({ level: 'trace' }, { write: options.log })
+      : pino({ level: process.env.PAYBELL_TEST_LOG ?? 'silent' }),
     databaseUrl: database.url,
     masterKeys: [masterKey],
     operatorKey,

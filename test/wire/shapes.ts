@@ -88,6 +88,7 @@ import {
   SignatureInputsSchema,
   StateSchema,
 } from '../../server/http/schemas/delivery-schema.ts'
+import { Oauth2Request, Oauth2Shown } from '../../server/http/schemas/endpoint-oauth2-schema.ts'
 import {
   DeliverSchema,
   DocumentModeSchema,
@@ -164,6 +165,8 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'DocumentMode', schema: DocumentModeSchema },
   { name: 'EndpointTls', schema: TlsRequest, isRequest: true },
   { name: 'EndpointTlsShown', schema: TlsShown },
+  { name: 'EndpointOauth2', schema: Oauth2Request, isRequest: true },
+  { name: 'EndpointOauth2Shown', schema: Oauth2Shown },
   { name: 'EndpointSettings', schema: SettingsSchema, isRequest: true },
   { name: 'Endpoint', schema: EndpointItem },
   { name: 'Circuit', schema: CircuitSchema },

@@ -121,6 +121,64 @@ export interface EndpointTlsShown {
   certificateAuthorities: string[] | null
 }
 
+/**
+ * For receivers that ask for a token: callbacks carry `Authorization: Bearer …` from this token
+ * endpoint (OAuth 2.0, client credentials).
+ */
+export interface EndpointOauth2 {
+  /**
+   * The token endpoint. The same addresses are allowed as for callbacks, the `tls` settings hold
+   * for it too, and redirects are not followed.
+   */
+  tokenUrl: string
+  /** As whom the service asks for a token. */
+  clientId: string
+  /**
+   * The secret of that client, or privateKeyJwt. It is never shown again; it may be left out while
+   * tokenUrl and clientId stay as they are.
+   */
+  clientSecret?: string | undefined
+  /**
+   * True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public
+   * keys are at `/.well-known/webhook-keys.json`.
+   */
+  privateKeyJwt?: boolean | undefined
+  /** Sent with the request for a token. Null: nothing is. */
+  scope?: string | null | undefined
+  /** Sent with the request for a token. Null: nothing is. */
+  audience?: string | null | undefined
+  /**
+   * Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body.
+   * An assertion is always in the body.
+   */
+  authentication?: 'basic' | 'post' | undefined
+}
+
+/** Only where it was given, and without the secret. */
+export interface EndpointOauth2Shown {
+  /**
+   * The token endpoint. The same addresses are allowed as for callbacks, the `tls` settings hold
+   * for it too, and redirects are not followed.
+   */
+  tokenUrl: string
+  /** As whom the service asks for a token. */
+  clientId: string
+  /**
+   * True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public
+   * keys are at `/.well-known/webhook-keys.json`.
+   */
+  privateKeyJwt: boolean
+  /** Sent with the request for a token. Null: nothing is. */
+  scope: string | null
+  /** Sent with the request for a token. Null: nothing is. */
+  audience: string | null
+  /**
+   * Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body.
+   * An assertion is always in the body.
+   */
+  authentication: 'basic' | 'post'
+}
+
 export interface EndpointSettings {
   /**
    * Which kinds of event it gets: a list of kinds, or `payment.*` for all of them. Null: all. What
@@ -147,6 +205,11 @@ export interface EndpointSettings {
   description?: string | null | undefined
   /** For receivers that ask who calls, or that a private authority vouches for. */
   tls?: EndpointTls | null | undefined
+  /**
+   * For receivers that ask for a token: callbacks carry `Authorization: Bearer …` from this token
+   * endpoint (OAuth 2.0, client credentials).
+   */
+  oauth2?: EndpointOauth2 | null | undefined
 }
 
 /**
@@ -180,6 +243,8 @@ export interface Endpoint {
   description?: string | null
   /** Only where it was given. */
   tls?: EndpointTlsShown
+  /** Only where it was given, and without the secret. */
+  oauth2?: EndpointOauth2Shown
 }
 
 export type Circuit = 'CLOSED' | 'OPEN' | 'HALF_OPEN'

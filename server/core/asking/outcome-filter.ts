@@ -1,7 +1,7 @@
 // The filter by what the last attempt came to: words such as `timeout`, statuses such as `503`, classes of
 // them such as `5xx`, and `none` for what was never attempted. One word, or several with commas: any of them.
 
-import type { UnreachableReason, UnsendableReason } from '../delivery/delivery.ts'
+import type { Outcome, UnreachableReason, UnsendableReason } from '../delivery/delivery.ts'
 
 export interface OutcomeFilter {
   /** Outcome codes as they are stored. */
@@ -29,7 +29,14 @@ const CODES = [
   'payload-missing',
   'invalid-header',
   'certificate-missing',
-] as const satisfies readonly (UnreachableReason | UnsendableReason | 'blocked-address')[]
+  'token-refused',
+  'token-unreachable',
+] as const satisfies readonly (
+  | UnreachableReason
+  | UnsendableReason
+  | Extract<Outcome, { kind: 'tokenless' }>['reason']
+  | 'blocked-address'
+)[]
 
 /** Two codes that a client cannot tell apart (core/delivery/delivery, toClientCode). */
 const NO_ADDRESS: readonly string[] = ['dns-error', 'blocked-address']

@@ -105,6 +105,7 @@ function isRefusal(outcome: Outcome): boolean {
 function said({ outcome }: Answered): string {
   if (outcome.kind === 'answered') return `answered ${outcome.status}`
   const code = toClientCode(outcomeCode(outcome))
+  if (outcome.kind === 'tokenless') return `${SILENCE[code]}. ${outcome.detail.slice(0, -1)}`
   return SILENCE[code] ?? `did not answer (${code})`
 }
 
@@ -118,6 +119,8 @@ const SILENCE: Readonly<Record<string, string>> = {
   'tls-authority': 'has a certificate that no trusted authority vouches for',
   'certificate-refused': 'does not take the client certificate that it is shown',
   'certificate-missing': 'asks for a client certificate that the service does not have',
+  'token-refused': 'was sent nothing, because the token endpoint gave no token',
+  'token-unreachable': 'was sent nothing, because the token endpoint could not be reached',
 }
 
 /** What is wrong with an answer whatever was asked. */
@@ -139,6 +142,10 @@ function remedy(outcome: Outcome): string | null {
       return 'Choose a certificate with tls.clientCertificate, and let the receiver trust its chain (GET /v1/client-certificates).'
     case 'certificate-missing':
       return 'Choose another certificate with tls.clientCertificate.'
+    case 'token-refused':
+      return 'Check clientId, the secret, scope and audience of oauth2 with the token endpoint. With privateKeyJwt, let it trust /.well-known/webhook-keys.json.'
+    case 'token-unreachable':
+      return 'Check tokenUrl of oauth2, and that the token endpoint can be reached from outside. The tls settings hold for it, too.'
     case 'tls-authority':
       return 'Serve the intermediate certificates too. Where the authority is private, give it in tls.certificateAuthorities.'
     case 'tls-name':

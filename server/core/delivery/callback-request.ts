@@ -1,6 +1,7 @@
 // One POST of a callback, on its way from the code that makes it to the socket or the listener that takes it.
 // All that the code on this way needs to know is a member: nothing is parsed back out of the headers.
 
+import type { CallbackOauth2 } from '../tokens/endpoint-oauth2.ts'
 import type { Outcome } from './delivery.ts'
 import type { EndpointTls } from './endpoint-tls.ts'
 
@@ -19,6 +20,8 @@ export interface CallbackRequest {
   body: readonly Uint8Array[]
   /** What its receiver asks for, or is held to. Null: nothing besides the usual. */
   tls: EndpointTls | null
+  /** Where the token comes from that it carries. Null: it carries none. */
+  oauth2: CallbackOauth2 | null
   /** A listener fetches its callbacks by this id. Null for receiver checks, which are for receivers alone. */
   endpointId: string | null
   /** Null for tests and checks, which are no deliveries. */

@@ -6,6 +6,7 @@
 //           ─▶ CANCELLED    the endpoint was deleted, or the operator said so
 //   A replay leads from any final state back to PENDING, for a new run of 7 days.
 
+import type { TokenlessReason } from '../tokens/token-answer.ts'
 import { delayAfterMs, type RetryPolicy, retryAfterMs } from './backoff.ts'
 
 export const FINAL_STATES = ['DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED'] as const
@@ -44,6 +45,7 @@ export type Outcome =
   | { kind: 'unreachable'; reason: UnreachableReason }
   | { kind: 'blocked'; reason: 'blocked-address' }
   | { kind: 'unsendable'; reason: UnsendableReason }
+  | { kind: 'tokenless'; reason: TokenlessReason; detail: string }
 
 export type Decision =
   | { state: 'DELIVERED' }

@@ -25,6 +25,7 @@ test('settings have a line each for the trail', () => {
     hmacHeaderName: 'X-Paybell-Hmac',
     description: '',
     tls: '',
+    oauth2: '',
   })
 })
 

@@ -3,6 +3,7 @@
 
 import { EVENT_KINDS, type EventKind } from '../payments/payment.ts'
 import { HMAC_HEADER } from '../signatures/callback-headers.ts'
+import { type EndpointOauth2, type GivenOauth2, oauth2Text } from '../tokens/endpoint-oauth2.ts'
 import { type EndpointTls, tlsText } from './endpoint-tls.ts'
 
 /** All kinds, those to come included. */
@@ -36,10 +37,14 @@ export interface EndpointSettings {
   description: string | null
   /** Null: no certificate is shown, and the public authorities vouch for the receiver. */
   tls: EndpointTls | null
+  /** Null: callbacks carry no token. */
+  oauth2: EndpointOauth2 | null
 }
 
 /** What is given; the rest stays as it is. */
-export type SettingsChange = Partial<EndpointSettings>
+export type SettingsChange = Partial<Omit<EndpointSettings, 'oauth2'>> & {
+  oauth2?: GivenOauth2 | null
+}
 
 export const DEFAULT_SETTINGS: EndpointSettings = {
   events: null,
@@ -49,12 +54,13 @@ export const DEFAULT_SETTINGS: EndpointSettings = {
   hmacHeaderName: HMAC_HEADER,
   description: null,
   tls: null,
+  oauth2: null,
 }
 
 /** The settings after the change; null when none has ever been given. */
 export function changeSettings(
   before: EndpointSettings | null,
-  change: SettingsChange,
+  change: Partial<EndpointSettings>,
 ): EndpointSettings | null {
   if (Object.keys(change).length === 0) return before
   return { ...(before ?? DEFAULT_SETTINGS), ...change }
@@ -70,5 +76,6 @@ export function settingTexts(settings: EndpointSettings): Record<keyof EndpointS
     hmacHeaderName: settings.hmacHeaderName,
     description: settings.description ?? '',
     tls: tlsText(settings.tls),
+    oauth2: oauth2Text(settings.oauth2),
   }
 }

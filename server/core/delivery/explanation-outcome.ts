@@ -44,6 +44,9 @@ const OUTCOMES: Readonly<Record<string, string>> = {
     'was refused at TLS: the receiver asks for a client certificate, and does not take what it is shown.',
   'certificate-missing':
     'could not be sent: the client certificate that the endpoint asks for is not there.',
+  'token-refused': 'could not be sent: the token endpoint gave no token that can be used.',
+  'token-unreachable':
+    'could not be sent: the token endpoint could not be reached, or failed itself.',
   'connection-reset': 'failed: the connection was closed before the response.',
   'protocol-error': 'failed: the response is not HTTP.',
   'blocked-address':

@@ -12,8 +12,9 @@ export interface RememberedOptions<Answer> {
   /** Left out, answers stay until they are forgotten, or are too many. */
   expiry?: {
     monotonicMs(): number
-    /** How old an answer may get; it may depend on how long the question took. */
-    ageMsMax: number | ((tookMs: number) => number)
+    /** How old an answer may get; it may depend on how long the question took, and on the answer. Undefined while
+     *  there is none: how old a question may be whose answer is shared. */
+    ageMsMax: number | ((tookMs: number, answer?: Answer) => number)
   }
   /**
    * Whether an answer is worth keeping; all are where this is left out. One that is not holds only for
@@ -39,7 +40,7 @@ interface Entry<Answer> {
 export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
   readonly #entries: BoundedMap<Key, Entry<Answer>>
   readonly #monotonicMs: () => number
-  readonly #ageMsMax: (tookMs: number) => number
+  readonly #ageMsMax: (tookMs: number, answer?: Answer) => number
   readonly #isKept: ((answer: Answer) => boolean) | undefined
 
   constructor({ keysMax, expiry, isKept }: RememberedOptions<Answer>) {
@@ -85,7 +86,7 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
   /** What is known without having been asked for. */
   put(key: Key, answer: Answer): void {
     const askedAtMs = this.#monotonicMs()
-    const keptUntilMs = askedAtMs + this.#ageMsMax(0)
+    const keptUntilMs = askedAtMs + this.#ageMsMax(0, answer)
     this.#entries.set(key, { answer, askedAtMs, keptUntilMs, question: null })
   }
 
@@ -139,7 +140,7 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
     entry.answer = answer
     entry.askedAtMs = question.askedAtMs
     const tookMs = this.#monotonicMs() - question.askedAtMs
-    entry.keptUntilMs = question.askedAtMs + this.#ageMsMax(tookMs)
+    entry.keptUntilMs = question.askedAtMs + this.#ageMsMax(tookMs, answer)
   }
 
   #fail(key: Key, question: Question<Answer>): void {

@@ -6,7 +6,7 @@ import { type AsymmetricSignature, KEY_ID_HEADER } from './asymmetric-signature.
 import { hmacHex, standardSignature } from './signature.ts'
 
 export const HMAC_HEADER = 'X-Paybell-Hmac'
-const USER_AGENT = 'Paybell/1'
+export const USER_AGENT = 'Paybell/1'
 
 /** The keys that sign for an endpoint; the previous one only for 24 h after a rotation. */
 export interface SigningKeys {

@@ -24,7 +24,11 @@ function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
     url: 'https://receiver.test/hook',
     isActive: true,
     settings: DEFAULT_SETTINGS,
-    secrets: { keys: { current: KEY, previous: null }, extraHeader: ['Authorization', 'Basic x'] },
+    secrets: {
+      keys: { current: KEY, previous: null },
+      extraHeader: ['Authorization', 'Basic x'],
+      oauth2: null,
+    },
     ...changes,
   }
 }

@@ -89,6 +89,7 @@ function toRequest(
     headers,
     body,
     tls: endpoint.settings.tls,
+    oauth2: endpoint.secrets.oauth2,
     endpointId,
     deliveryId: id,
     beginByMs,
@@ -131,7 +132,10 @@ export function concludeAttempt(
     durationMs,
     outcome: outcomeCode(outcome),
     status: answered?.status ?? null,
-    excerpt: excerptOf(answered?.excerpt, hasFailed),
+    excerpt:
+      outcome.kind === 'tokenless'
+        ? Buffer.from(outcome.detail)
+        : excerptOf(answered?.excerpt, hasFailed),
     state: decision.state,
     nextAttemptAtMs: decision.state === 'PENDING' ? decision.nextAttemptAtMs : null,
     firstAttemptAtMs,

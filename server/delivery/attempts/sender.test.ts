@@ -22,6 +22,7 @@ import { Sender } from './sender.ts'
 const SECRETS = {
   keys: { current: createSecretKey(Buffer.from('key')), previous: null },
   extraHeader: null,
+  oauth2: null,
 }
 
 const BEGIN_BY_MS = 8_000

@@ -102,6 +102,11 @@ export class CallbackClient {
     return this.#contexts.settingsOf(shown, authorities)
   }
 
+  /** For attempts that are more than one exchange. */
+  get limits(): ExchangeLimits {
+    return this.#parts.limits
+  }
+
   /** Rejects only if nothing was sent: for want of a socket of ours, or of time under the lease. */
   send(request: Posted): Promise<AttemptResult> {
     const target = this.#targetOf(request.url, request.tlsSettings ?? null)

@@ -85,12 +85,15 @@ function startSend(t: TestContext, certificates: Record<string, ShownCertificate
     ...{ connectTimeoutMs: 60_000, deadlineMs: 120_000, idleMsMax: 60_000 },
   })
   t.after(() => client.close())
-  const send = createIdentifiedSend(client, async (choice) => certificates[choice] ?? null)
+  const send = createIdentifiedSend(client, {
+    find: async (choice) => certificates[choice] ?? null,
+    sign: async () => '',
+  })
   return async (port: number, tls: EndpointTls | null, host = NAME) => {
     const { outcome } = await send({
       url: `https://${host}:${port}/callbacks`,
       ...{ clientKey: 1, eventId: 'event', kind: 'payment.created', attempt: 1 },
-      ...{ headers: [], body: [Buffer.from('{}')], tls },
+      ...{ headers: [], body: [Buffer.from('{}')], tls, oauth2: null },
       ...{ endpointId: null, deliveryId: null, beginByMs: null },
     })
     return outcome.kind === 'answered' ? outcome.status : outcome.reason

@@ -29,7 +29,17 @@ export type Posted = Pick<CallbackRequest, 'url' | 'clientKey' | 'headers' | 'bo
   Partial<Pick<CallbackRequest, 'beginByMs'>> & {
     /** Where the endpoint has settings of its own. */
     tlsSettings?: TlsSettings | null
+    /** Where its time was running before. */
+    begun?: Begun
+    /** How much of the answer's body is kept, where that is not the usual. */
+    keptBytesMax?: number
   }
+
+/** The beginning of an attempt that is more than one exchange: its deadline counts from then. */
+export interface Begun {
+  atMs: number
+  atCautiousMs: number
+}
 
 /** Where a callback goes, once its URL has passed the rules. */
 export interface Target {
@@ -86,8 +96,9 @@ export class Exchange implements Carried, Waiter {
 
   start(): void {
     const { pool, limits } = this.#parts
-    this.#startedAtMs = limits.monotonicMs()
-    this.#startedAtCautiousMs = limits.cautiousMs()
+    const { begun } = this.#request
+    this.#startedAtMs = begun?.atMs ?? limits.monotonicMs()
+    this.#startedAtCautiousMs = begun?.atCautiousMs ?? limits.cautiousMs()
     // The process stood still after it had looked at its lease: there is no time for a whole attempt any more.
     if (this.#startedAtCautiousMs >= (this.#request.beginByMs ?? Infinity)) {
       this.#giveUp(new Error('the lease may end before the attempt is over'))
@@ -180,7 +191,8 @@ export class Exchange implements Carried, Waiter {
   }
 
   #keep(chunk: Buffer): void {
-    const room = this.#parts.limits.excerptBytesMax - this.#bodyBytes
+    const keptBytesMax = this.#request.keptBytesMax ?? this.#parts.limits.excerptBytesMax
+    const room = keptBytesMax - this.#bodyBytes
     if (room <= 0) return
     // Copied: the chunk is a view of a buffer of the socket's, which is much larger.
     const kept = Buffer.from(chunk.subarray(0, room))

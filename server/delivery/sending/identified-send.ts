@@ -1,28 +1,128 @@
-// Sends as an endpoint with TLS settings asks for it: the certificate that it names is found first, in the moment of the
-// attempt, so that a renewed one is shown as soon as it is known. Other endpoints pass without a promise more.
+// Sends as an endpoint asks for it whose receiver wants to know who calls: with the certificate that it names, found in the
+// moment of the attempt, and with a token. All of it is one attempt with one deadline. Other endpoints pass without a
+// promise more.
 
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import type { AttemptResult, CallbackRequest } from '../../core/delivery/callback-request.ts'
-import type { Outcome } from '../../core/delivery/delivery.ts'
+import { type Outcome, outcomeCode, toClientCode } from '../../core/delivery/delivery.ts'
 import type { EndpointTls } from '../../core/delivery/endpoint-tls.ts'
+import type { CallbackOauth2 } from '../../core/tokens/endpoint-oauth2.ts'
+import {
+  readTokenAnswer,
+  TOKEN_ANSWER_BYTES_MAX,
+  type TokenAnswer,
+  tokenUnreachable,
+} from '../../core/tokens/token-answer.ts'
+import { toTokenPost } from '../../core/tokens/token-request.ts'
+import { BearerTokens } from './bearer-tokens.ts'
 import type { CallbackClient } from './callback-client.ts'
+import type { Begun } from './exchange.ts'
+import { TimeLimit } from './time-limit.ts'
+import type { TlsSettings } from './tls-settings.ts'
 
-/** By id, or the one that is the default. Null when there is none; rejects when that cannot be known. */
-export type FindCertificate = (choice: string) => Promise<ShownCertificate | null>
+/** How the service proves who it is. */
+export interface Identity {
+  /** By id, or the one that is the default. Null when there is none; rejects when that cannot be known. */
+  find(choice: string): Promise<ShownCertificate | null>
+  /** Signed for one request of a token, with a key of the service's own. */
+  sign(oauth2: CallbackOauth2): Promise<string>
+}
+
+type Identified = CallbackRequest & { tlsSettings: TlsSettings | null; begun: Begun }
 
 const MISSING: Outcome = { kind: 'unsendable', reason: 'certificate-missing' }
 
 export function createIdentifiedSend(
   client: CallbackClient,
-  find: FindCertificate,
+  identity: Identity,
 ): (request: CallbackRequest) => Promise<AttemptResult> {
-  const identified = async (request: CallbackRequest, tls: EndpointTls): Promise<AttemptResult> => {
-    const { clientCertificate: choice, certificateAuthorities } = tls
-    const shown = choice === null ? null : await find(choice)
-    if (choice !== null && shown === null) return { outcome: MISSING, durationMs: 0 }
-    const tlsSettings = client.tlsSettings(shown, certificateAuthorities)
-    return client.send({ ...request, tlsSettings })
-  }
+  const sender = new IdentifiedSender(client, identity)
   return (request) =>
-    request.tls === null ? client.send(request) : identified(request, request.tls)
+    request.tls === null && request.oauth2 === null ? client.send(request) : sender.send(request)
+}
+
+class IdentifiedSender {
+  readonly #client: CallbackClient
+  readonly #identity: Identity
+  readonly #tokens: BearerTokens
+
+  constructor(client: CallbackClient, identity: Identity) {
+    this.#client = client
+    this.#identity = identity
+    this.#tokens = new BearerTokens(client.limits.monotonicMs)
+  }
+
+  async send(request: CallbackRequest): Promise<AttemptResult> {
+    const { monotonicMs, cautiousMs } = this.#client.limits
+    const begun = { atMs: monotonicMs(), atCautiousMs: cautiousMs() }
+    const tlsSettings = request.tls && (await this.#tlsSettings(request.tls))
+    if (tlsSettings === 'missing') return this.#unsent(MISSING, begun)
+    const { oauth2 } = request
+    const identified = { ...request, tlsSettings, begun }
+    if (oauth2 === null) return this.#client.send(identified)
+    const first = await this.#sendWithToken(identified, oauth2)
+    if (!isUnauthorized(first)) return first
+    // The token may have been revoked: a new one is tried, once. A failure of our own leaves the answer that there is.
+    return this.#sendWithToken(identified, oauth2).catch(() => first)
+  }
+
+  async #tlsSettings(tls: EndpointTls): Promise<TlsSettings | 'missing'> {
+    const { clientCertificate: choice, certificateAuthorities } = tls
+    const shown = choice === null ? null : await this.#identity.find(choice)
+    if (choice !== null && shown === null) return 'missing'
+    return this.#client.tlsSettings(shown, certificateAuthorities)
+  }
+
+  /** With the token that there is. One that the receiver does not take is not used again. */
+  async #sendWithToken(request: Identified, oauth2: CallbackOauth2): Promise<AttemptResult> {
+    const key = JSON.stringify([oauth2, request.tlsSettings?.name])
+    const token = this.#tokens.look(key) ?? (await this.#ask(key, request, oauth2))
+    if (typeof token !== 'string') return this.#unsent(token, request.begun)
+    const headers = [...request.headers, 'authorization', `Bearer ${token}`]
+    const result = await this.#client.send({ ...request, headers })
+    if (isUnauthorized(result)) this.#tokens.drop(key, token)
+    return result
+  }
+
+  async #ask(
+    key: string,
+    request: Identified,
+    oauth2: CallbackOauth2,
+  ): Promise<string | Extract<Outcome, { kind: 'tokenless' }>> {
+    const isFresh = request.deliveryId === null
+    const asked = this.#tokens.get(key, () => this.#fetch(request, oauth2), isFresh)
+    const answer = await this.#within(request.begun, asked)
+    if ('token' in answer) return answer.token
+    return { kind: 'tokenless', reason: answer.reason, detail: answer.detail }
+  }
+
+  /** The settings of TLS hold for the token endpoint, too: with RFC 8705 it asks for the certificate as well. */
+  async #fetch(request: Identified, oauth2: CallbackOauth2): Promise<TokenAnswer> {
+    const { clientKey, tlsSettings, begun } = request
+    const assertion = oauth2.privateKeyJwt ? await this.#identity.sign(oauth2) : null
+    const { outcome } = await this.#client.send({
+      ...toTokenPost(oauth2, assertion),
+      ...{ clientKey, tlsSettings, begun, keptBytesMax: TOKEN_ANSWER_BYTES_MAX },
+    })
+    if (outcome.kind === 'answered') return readTokenAnswer(outcome.status, outcome.excerpt)
+    return tokenUnreachable(toClientCode(outcomeCode(outcome)))
+  }
+
+  /** An attempt that began later may have asked, and may wait for longer. */
+  #within({ atMs }: Begun, answering: Promise<TokenAnswer>): Promise<TokenAnswer> {
+    const { monotonicMs, deadlineMs } = this.#client.limits
+    return new Promise((resolve, reject) => {
+      const limit = new TimeLimit(monotonicMs, () => resolve(tokenUnreachable('timeout')))
+      limit.set(atMs + deadlineMs)
+      answering.then(resolve, reject).finally(() => limit.clear())
+    })
+  }
+
+  #unsent(outcome: Outcome, { atMs }: Begun): AttemptResult {
+    return { outcome, durationMs: this.#client.limits.monotonicMs() - atMs }
+  }
+}
+
+function isUnauthorized({ outcome }: AttemptResult): boolean {
+  return outcome.kind === 'answered' && outcome.status === 401
 }

@@ -6,6 +6,7 @@
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { HEADER_NAME_PATTERN, HEADER_VALUE_PATTERN } from '../../core/signatures/extra-header.ts'
 import { HMAC_HEADER_NAME_PATTERN } from '../../core/signatures/hmac-header-name.ts'
+import { OAUTH_SCOPE_PATTERN, OAUTH_TEXT_PATTERN } from '../../core/tokens/endpoint-oauth2.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -33,6 +34,8 @@ function formatsOf(policy: PublishingPolicy): Readonly<Record<string, Schema>> {
     'header-key': { pattern: HEADER_NAME_PATTERN },
     'header-value': { pattern: HEADER_VALUE_PATTERN },
     'hmac-header-name': { pattern: HMAC_HEADER_NAME_PATTERN },
+    'oauth-text': { pattern: OAUTH_TEXT_PATTERN },
+    'oauth-scope': { pattern: OAUTH_SCOPE_PATTERN },
     'all-events': { pattern: ALL_EVENTS_PATTERN },
     description: { pattern: NO_CONTROL_PATTERN },
     text: { pattern: TEXT_PATTERN },

@@ -15,6 +15,7 @@ import { isUuid } from '../../core/plain/uuid.ts'
 import { checkHeaderKey, checkHeaderValue } from '../../core/signatures/extra-header.ts'
 import { checkHmacHeaderName } from '../../core/signatures/hmac-header-name.ts'
 import { checkSharedKey } from '../../core/signatures/shared-key.ts'
+import { checkOauthScope, checkOauthText } from '../../core/tokens/endpoint-oauth2.ts'
 import { OWN_KEYWORDS, type UnknownCheck, unknownCheckOf } from './unknown-members.ts'
 
 export interface ValidationPolicy {
@@ -96,6 +97,8 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
     'header-key': checkHeaderKey,
     'header-value': checkHeaderValue,
     'hmac-header-name': checkHmacHeaderName,
+    'oauth-text': checkOauthText,
+    'oauth-scope': checkOauthScope,
     'all-events': (text) =>
       text === ALL_EVENTS
         ? null

@@ -24,7 +24,18 @@ const names = ['status', ...Object.keys(SettingsFields)]
 export const EndpointChangeBody = Type.Object(
   { status: Type.Optional(Status), ...SettingsFields },
   {
-    examples: [{ status: 'PAUSED' }, { events: ['payment.paid', 'payment.cancelled'] }],
+    examples: [
+      { status: 'PAUSED' },
+      { events: ['payment.paid', 'payment.cancelled'] },
+      {
+        oauth2: {
+          tokenUrl: 'https://auth.example.com/token',
+          clientId: 'paybell',
+          privateKeyJwt: true,
+          scope: 'payments',
+        },
+      },
+    ],
     published: { anyOf: names.map((name) => ({ required: [name] })) },
   },
 )

@@ -21,6 +21,13 @@ import { NO_LISTENER_SETTINGS } from '../../operations/endpoints/change-endpoint
 import { TextOrNull } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 import { invalidFields } from '../basics/validation.ts'
+import {
+  Oauth2Fields,
+  Oauth2Shown,
+  oauth2Faults,
+  readOauth2,
+  toOauth2Shown,
+} from './endpoint-oauth2-schema.ts'
 
 export const EventChoiceSchema = Type.Enum([...EVENT_CHOICES])
 const ABOUT_EVENTS =
@@ -109,6 +116,7 @@ export const SettingsFields = {
   ),
   description: Type.Optional(Description),
   tls: Type.Optional(TlsFields),
+  oauth2: Type.Optional(Oauth2Fields),
 }
 
 /** Of what has no settings: why each of them is refused. */
@@ -150,13 +158,18 @@ export const SettingsShown = {
   signatures: Type.Optional(Type.Array(SignatureKindSchema, { description: ABOUT_SIGNATURES })),
   description: Type.Optional(TextOrNull('A note for people.')),
   tls: Type.Optional(TlsShown),
+  oauth2: Type.Optional(Oauth2Shown),
 }
 
 export function toSettingsShown({ settings }: Pick<Endpoint, 'settings'>) {
   if (settings === null) return {}
-  const { events, deliver, document, signatures, description, tls } = settings
+  const { events, deliver, document, signatures, description, tls, oauth2 } = settings
   const shown = { events, deliver, document, signatures: [...signatures], description }
-  return tls === null ? shown : { ...shown, tls }
+  return {
+    ...shown,
+    ...(tls !== null && { tls }),
+    ...(oauth2 !== null && { oauth2: toOauth2Shown(oauth2) }),
+  }
 }
 
 export function toHmacHeaderName({ settings }: Pick<Endpoint, 'settings'>): string {
@@ -169,7 +182,8 @@ const SettingsBody = Type.Object(SettingsFields)
 export function readSettings(body: Static<typeof SettingsBody>): SettingsChange {
   const { events, deliver, document, signatures, hmacHeaderName, description, tls } = body
   const list = typeof events === 'string' ? [events] : events
-  const errors: FieldError[] = []
+  const oauth2 = body.oauth2 && readOauth2(body.oauth2)
+  const errors: FieldError[] = oauth2 ? oauth2Faults(oauth2) : []
   if (list && list.length > 1 && list.includes(ALL_EVENTS)) {
     errors.push({
       pointer: '/events',
@@ -193,6 +207,7 @@ export function readSettings(body: Static<typeof SettingsBody>): SettingsChange 
     ...(hmacHeaderName !== undefined && { hmacHeaderName }),
     ...(description !== undefined && { description: description?.trim() || null }),
     ...(tls !== undefined && { tls: tls && readTls(tls) }),
+    ...(oauth2 !== undefined && { oauth2 }),
   }
 }
 

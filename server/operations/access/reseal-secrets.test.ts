@@ -22,12 +22,15 @@ async function storeSecrets(pool: Pool, clientKey: number): Promise<string> {
     oldSealer.seal(Buffer.from(text), { column: `endpoints.${column}`, row: endpointId })
   await pool.query(
     `update endpoints set shared_key = $2, previous_key = $3, previous_key_until = now(),
-       header_name = 'A', header_value = $4 where id = $1`,
+       header_name = 'A', header_value = $4, oauth2 = '{}', oauth2_secret = $5,
+       deliver = 'every', document = 'inline', signatures = '{hmac}', hmac_header_name = 'X-Paybell-Hmac'
+     where id = $1`,
     [
       endpointId,
       seal('shared_key', `key of ${endpointId}`),
       seal('previous_key', 'the one before'),
       seal('header_value', 'a value'),
+      seal('oauth2_secret', 'a token client’s'),
     ],
   )
   return endpointId
@@ -57,7 +60,7 @@ test('after resealing, no sealed secret needs the old master key, and all still 
   })
   const before = await new Readiness(pool, newSealer).check()
   assert.equal(before.ready, false)
-  assert.match(before.reasons.join(), /92 stored secrets need it/)
+  assert.match(before.reasons.join(), /122 stored secrets need it/)
 
   const { rows: times } = await pool.query('select changed_at from endpoints order by id')
   const progress: number[] = []
@@ -73,13 +76,14 @@ test('after resealing, no sealed secret needs the old master key, and all still 
     operatorKeys: 0,
   })
   assert.equal(progress.at(-1), 30)
-  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[newSealer.writeKeyId, 92]]))
+  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[newSealer.writeKeyId, 122]]))
   assert.deepEqual(await new Readiness(pool, newSealer).check(), { ready: true, reasons: [] })
   const keys = ids.map((endpointId) => ({ clientKey, endpointId }))
   for (const endpoint of await readSendingEndpoints(pool, newSealer, keys)) {
     const text = endpoint.secrets?.keys.current.export().toString()
     assert.equal(text, `key of ${endpoint.id}`)
     assert.deepEqual(endpoint.secrets?.extraHeader, ['A', 'a value'])
+    assert.equal(endpoint.secrets?.oauth2?.clientSecret, 'a token client’s')
     assert.equal(endpoint.secrets?.keys.previous?.key.export().toString(), 'the one before')
   }
   const [certificate] = await readCertificates(pool)
@@ -120,7 +124,7 @@ test('what does not open is counted and left alone; HMACs are counted', async ()
     operatorKeys: 0,
   })
   const counts = await countSecretsByMasterKey(pool)
-  assert.equal(counts.get(oldSealer.writeKeyId), 4, 'a damaged endpoint, and one client secret')
+  assert.equal(counts.get(oldSealer.writeKeyId), 5, 'a damaged endpoint, and one client secret')
 })
 
 test('an endpoint that changes during the resealing keeps its change', async () => {

@@ -58,8 +58,8 @@ export async function viewSentRequest(
   const headers =
     keys === null || body === null || last === undefined
       ? []
-      : toPairs(
-          callbackHeaders(
+      : toPairs([
+          ...callbackHeaders(
             {
               eventId,
               kind: delivery.kind,
@@ -76,7 +76,8 @@ export async function viewSentRequest(
             body,
             ours,
           ),
-        )
+          ...(secrets?.oauth2 ? ['authorization', `Bearer ${MASKED}`] : []),
+        ])
   return {
     request: {
       attempt: last?.attempt ?? null,

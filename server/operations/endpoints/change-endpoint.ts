@@ -28,6 +28,7 @@ import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
 import { notFound } from '../shared/service-errors.ts'
 import { checkTls } from './check-tls.ts'
+import { sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointChange {
   /** Null: as it is. */
@@ -71,7 +72,8 @@ function changeInTransaction(
     await assertStays(db, scope.clientKey)
     const { endpoint } = before
     if (endpoint.kind === 'listener') refuseSettings(Object.keys(change.settings))
-    const settings = changeSettings(endpoint.settings, await checkTls(deps, db, change.settings))
+    const checked = await checkTls(deps, db, change.settings)
+    const settings = changeSettings(endpoint.settings, sealOauth2(deps.sealer, endpoint, checked))
     assertHeadersApart(settings, before.headerName)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }
     await audit(db, `endpoint:${endpoint.id}`, changesOf(endpoint, after))

@@ -69,12 +69,12 @@ export class ReceiverChecker {
   }
 
   #send(
-    { url, clientKey, settings: { tls } }: OpenEndpoint,
+    { url, clientKey, settings: { tls }, secrets: { oauth2 } }: OpenEndpoint,
     { pauseMs, ...post }: CheckPost,
   ): Promise<Answered> {
     const body = pauseMs === 0 ? post.body : slowly(post.body, pauseMs)
     return this.#deps.send({
-      ...{ ...post, body, url, clientKey, tls },
+      ...{ ...post, body, url, clientKey, tls, oauth2 },
       ...{ endpointId: null, deliveryId: null, beginByMs: null },
     })
   }

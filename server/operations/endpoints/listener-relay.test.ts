@@ -39,6 +39,7 @@ function post(deliveryId: string | null = null): CallbackRequest {
     headers: ['webhook-id', 'never parsed back'],
     body: [Buffer.from('{"a":'), Buffer.from('1}')],
     tls: null,
+    oauth2: null,
     endpointId: LISTENER.listenerId,
     deliveryId,
     beginByMs: null,

@@ -21,6 +21,7 @@ import type { Sealer } from '../../store/secrets/sealing.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
 import { checkTls } from './check-tls.ts'
+import { sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointRequest {
   clientKey: number
@@ -63,8 +64,10 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   return inTransaction(deps.pool, async (db) => {
     await lockClient(db, request.clientKey)
     const { existing, count } = await lockByAddress(db, request, hrefHash)
+    const id = existing?.id ?? deps.newId()
+    const before = { id, settings: existing?.settings ?? null }
     const change = await checkTls(deps, db, request.settings ?? {})
-    const settings = changeSettings(existing?.settings ?? null, change)
+    const settings = changeSettings(before.settings, sealOauth2(deps.sealer, before, change))
     assertHeadersApart(settings, request.header?.name ?? null)
     if (existing !== null) {
       await rotateKey(deps, db, { request, existing, now })
@@ -76,7 +79,6 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
       return existing
     }
     if (count >= deps.config.endpointsMax) throw tooMany(deps, request.kind)
-    const id = deps.newId()
     const endpoint = { id, shard: shardOf(id) }
     const sealedKey = sealKey(deps.sealer, 'shared_key', id, Buffer.from(request.sharedKey))
     const header = sealHeader(deps.sealer, request, id)

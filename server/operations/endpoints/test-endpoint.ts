@@ -132,6 +132,7 @@ export class EndpointTester {
       headers,
       body,
       tls,
+      oauth2: endpoint.secrets.oauth2,
       endpointId,
       deliveryId: null,
       beginByMs: null,

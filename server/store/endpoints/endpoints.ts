@@ -98,7 +98,7 @@ export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date
              (client_key, id, kind, account_id, shard, url, href_hash, shared_key, header_name,
               header_value, created_at, changed_at, ${SETTINGS_COLUMNS})
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16, $17,
-             $18, $19)`,
+             $18, $19, $20, $21)`,
     values: [
       endpoint.clientKey,
       endpoint.id,
@@ -161,7 +161,8 @@ export async function replaceSettings(
   now: Date,
 ): Promise<void> {
   await db.query({
-    text: `update endpoints set (${SETTINGS_COLUMNS}) = ($4, $5, $6, $7, $8, $9, $10, $11), changed_at = $3
+    text: `update endpoints set (${SETTINGS_COLUMNS}) = ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13),
+             changed_at = $3
            where client_key = $1 and id = $2`,
     values: [clientKey, endpointId, now, ...settingsValues(settings)],
   })

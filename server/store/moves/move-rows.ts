@@ -192,7 +192,7 @@ export async function readMasterKeysOf(
        select encode(substring(authentication from 1 for 4), 'hex') from client_keys where client_key = $1
        union all
        select encode(substring(sealed from 2 for 4), 'hex')
-       from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
+       from endpoints, unnest(array[shared_key, previous_key, header_value, oauth2_secret]) as sealed
        where (client_key = $1 or (kind = 'client-notice' and account_id = $2::uuid)) and sealed is not null
          and deleted_at is null) as needed order by id`,
     [clientKey, clientId],

@@ -4,6 +4,7 @@
 import { DEFAULT_SETTINGS, type EndpointSettings } from '../../core/delivery/endpoint-settings.ts'
 import type { SigningKeys } from '../../core/signatures/callback-headers.ts'
 import { toSigningKey } from '../../core/signatures/signature.ts'
+import type { CallbackOauth2, EndpointOauth2 } from '../../core/tokens/endpoint-oauth2.ts'
 import type { Db } from '../connection/db.ts'
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from '../endpoints/settings-columns.ts'
 import type { Sealer } from '../secrets/sealing.ts'
@@ -20,7 +21,14 @@ export interface SendingEndpoint {
   /** With the defaults where none were given. */
   settings: EndpointSettings
   /** Null when a stored secret does not open: attempts fail with a code, on schedule. */
-  secrets: { keys: SigningKeys; extraHeader: readonly [string, string] | null } | null
+  secrets: EndpointSecrets | null
+}
+
+export interface EndpointSecrets {
+  keys: SigningKeys
+  extraHeader: readonly [string, string] | null
+  /** With its secret. */
+  oauth2: CallbackOauth2 | null
 }
 
 interface EndpointRow extends SettingsRow {
@@ -106,18 +114,23 @@ export async function readChangedEndpoints(
 }
 
 function toSending(row: EndpointRow, sealer: Sealer): SendingEndpoint {
+  const settings = toSettings(row) ?? DEFAULT_SETTINGS
   return {
     clientKey: row.client_key,
     id: row.id,
     shard: row.shard,
     url: row.url,
     isActive: row.status === 'ACTIVE' && row.deleted_at === null,
-    settings: toSettings(row) ?? DEFAULT_SETTINGS,
-    secrets: openSecrets(row, sealer),
+    settings,
+    secrets: openSecrets(row, settings.oauth2, sealer),
   }
 }
 
-function openSecrets(row: EndpointRow, sealer: Sealer): SendingEndpoint['secrets'] {
+function openSecrets(
+  row: EndpointRow,
+  oauth2: EndpointOauth2 | null,
+  sealer: Sealer,
+): EndpointSecrets | null {
   const open = (column: string, sealed: Buffer) =>
     sealer.open(sealed, { column: `endpoints.${column}`, row: row.id })
   try {
@@ -133,8 +146,20 @@ function openSecrets(row: EndpointRow, sealer: Sealer): SendingEndpoint['secrets
       row.header_name !== null && row.header_value !== null
         ? ([row.header_name, open('header_value', row.header_value).toString('utf8')] as const)
         : null
-    return { keys: { current, previous }, extraHeader }
+    return {
+      keys: { current, previous },
+      extraHeader,
+      oauth2: oauth2 && toCallbackOauth2(row.id, oauth2, (sealed) => open('oauth2_secret', sealed)),
+    }
   } catch {
     return null
   }
+}
+
+function toCallbackOauth2(
+  endpointId: string,
+  { sealedSecret, ...rest }: EndpointOauth2,
+  open: (sealed: Buffer) => Buffer,
+): CallbackOauth2 {
+  return { ...rest, endpointId, clientSecret: sealedSecret && open(sealedSecret).toString('utf8') }
 }

@@ -5,7 +5,12 @@ import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
 
-export const SEALED_ENDPOINT_COLUMNS = ['shared_key', 'previous_key', 'header_value'] as const
+export const SEALED_ENDPOINT_COLUMNS = [
+  'shared_key',
+  'previous_key',
+  'header_value',
+  'oauth2_secret',
+] as const
 export type SealedEndpointColumn = (typeof SEALED_ENDPOINT_COLUMNS)[number]
 
 export type SealedEndpoint = Record<SealedEndpointColumn, Buffer | null> & {
@@ -32,7 +37,7 @@ export async function readEndpointsToReseal(
 ): Promise<readonly SealedEndpoint[]> {
   const { rows } = await db.query<SealedEndpoint>({
     name: 'read-endpoints-to-reseal',
-    text: `select client_key, id, shared_key, previous_key, header_value from endpoints
+    text: `select client_key, id, ${SEALED_ENDPOINT_COLUMNS.join(', ')} from endpoints
            where (client_key, id) > ($2, $3)
              and (${SEALED_ENDPOINT_COLUMNS.map(isForeign).join(' or ')})
            order by client_key, id limit $4`,
@@ -55,14 +60,15 @@ export async function replaceSealedEndpoints(
   const { rowCount } = await db.query({
     name: 'replace-sealed-endpoints',
     text: `update endpoints e set shared_key = g.shared_key, previous_key = g.previous_key,
-             header_value = g.header_value
+             header_value = g.header_value, oauth2_secret = g.oauth2_secret
            from unnest($1::int[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[],
-               $7::bytea[], $8::bytea[])
-             as g (client_key, id, shared_key, previous_key, header_value, old_shared_key,
-               old_previous_key, old_header_value)
+               $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])
+             as g (client_key, id, shared_key, previous_key, header_value, oauth2_secret,
+               old_shared_key, old_previous_key, old_header_value, old_oauth2_secret)
            where e.client_key = g.client_key and e.id = g.id and e.shared_key = g.old_shared_key
              and e.previous_key is not distinct from g.old_previous_key
-             and e.header_value is not distinct from g.old_header_value`,
+             and e.header_value is not distinct from g.old_header_value
+             and e.oauth2_secret is not distinct from g.old_oauth2_secret`,
     values: [
       column('int', rows, ({ before }) => before.client_key),
       column('uuid', rows, ({ before }) => before.id),

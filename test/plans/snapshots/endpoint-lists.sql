@@ -4,7 +4,7 @@
 -- endpoint-lists.findAnyEndpoint: kept as find-any-endpoint
 prepare "endpoint-lists.findAnyEndpoint" (uuid) as
   select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-  e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, (select a.name from accounts a
+  e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret, (select a.name from accounts a
     where a.client_key = e.client_key and a.id = e.account_id) as account_name from endpoints e join clients c on c.client_key = e.client_key
   where e.id = $1 and not c.is_internal limit 1;
 
@@ -13,7 +13,7 @@ prepare "endpoint-lists.findAnyEndpoint" (uuid) as
 prepare "endpoint-lists.listAllEndpoints by address" (bigint, bigint) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal)
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
@@ -27,7 +27,7 @@ prepare "endpoint-lists.listAllEndpoints by address" (bigint, bigint) as
 prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities from clients c join endpoints e on e.client_key = c.client_key
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from clients c join endpoints e on e.client_key = c.client_key
     where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
   select all_of_them.total, shown.*, (select a.name from accounts a
@@ -41,7 +41,7 @@ prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
 prepare "endpoint-lists.listAllEndpoints failing, the longest first" (bigint, bigint) as
   with matching as materialized (
     select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, h.failing_since from clients c join endpoints e on e.client_key = c.client_key left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret, h.failing_since from clients c join endpoints e on e.client_key = c.client_key left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
     where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
   select all_of_them.total, shown.*, (select a.name from accounts a

@@ -22,6 +22,6 @@ prepare "master-keys.countSecretsByMasterKey" as
     where authentication is not null
     union all
     select encode(substring(sealed from 2 for 4), 'hex')
-    from endpoints, unnest(array[shared_key, previous_key, header_value]) as sealed
+    from endpoints, unnest(array[shared_key, previous_key, header_value, oauth2_secret]) as sealed
     where sealed is not null and deleted_at is null
   ) as secret group by id order by id;

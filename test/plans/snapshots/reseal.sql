@@ -10,9 +10,9 @@ prepare "reseal.countForeignDigests" (text) as
 
 -- reseal.readEndpointsToReseal: kept as read-endpoints-to-reseal
 prepare "reseal.readEndpointsToReseal" (bytea, integer, uuid, bigint) as
-  select client_key, id, shared_key, previous_key, header_value from endpoints
+  select client_key, id, shared_key, previous_key, header_value, oauth2_secret from endpoints
   where (client_key, id) > ($2, $3)
-  and ((shared_key is not null and substring(shared_key from 1 for 5) <> $1::bytea) or (previous_key is not null and substring(previous_key from 1 for 5) <> $1::bytea) or (header_value is not null and substring(header_value from 1 for 5) <> $1::bytea))
+  and ((shared_key is not null and substring(shared_key from 1 for 5) <> $1::bytea) or (previous_key is not null and substring(previous_key from 1 for 5) <> $1::bytea) or (header_value is not null and substring(header_value from 1 for 5) <> $1::bytea) or (oauth2_secret is not null and substring(oauth2_secret from 1 for 5) <> $1::bytea))
   order by client_key, id limit $4;
 
 -- reseal.readPrivateKeysToReseal of client_certificates: planned each time
@@ -31,16 +31,17 @@ prepare "reseal.readPrivateKeysToReseal of webhook_keys" (bytea) as
   where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by 1;
 
 -- reseal.replaceSealedEndpoints: kept as replace-sealed-endpoints
-prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[]) as
+prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[]) as
   update endpoints e set shared_key = g.shared_key, previous_key = g.previous_key,
-  header_value = g.header_value
+  header_value = g.header_value, oauth2_secret = g.oauth2_secret
   from unnest($1::int[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[],
-    $7::bytea[], $8::bytea[])
-  as g (client_key, id, shared_key, previous_key, header_value, old_shared_key,
-    old_previous_key, old_header_value)
+    $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])
+  as g (client_key, id, shared_key, previous_key, header_value, oauth2_secret,
+    old_shared_key, old_previous_key, old_header_value, old_oauth2_secret)
   where e.client_key = g.client_key and e.id = g.id and e.shared_key = g.old_shared_key
   and e.previous_key is not distinct from g.old_previous_key
-  and e.header_value is not distinct from g.old_header_value;
+  and e.header_value is not distinct from g.old_header_value
+  and e.oauth2_secret is not distinct from g.old_oauth2_secret;
 
 -- reseal.replaceSealedPrivateKeys of client_certificates: planned each time
 prepare "reseal.replaceSealedPrivateKeys of client_certificates" (text[], bytea[], bytea[]) as

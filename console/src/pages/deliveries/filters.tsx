@@ -43,6 +43,8 @@ const OUTCOMES = [
   ['tls-authority', 'Unknown authority'],
   ['certificate-refused', 'Client certificate refused'],
   ['certificate-missing', 'Client certificate missing'],
+  ['token-refused', 'Token refused'],
+  ['token-unreachable', 'Token endpoint not reached'],
   ['none', 'Not attempted yet'],
 ] as const
 
