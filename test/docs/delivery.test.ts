@@ -175,6 +175,7 @@ test('every outcome of an attempt is in the table', () => {
     ...codesIn('delivery/delivery.ts', 'UnreachableReason'),
     'blocked-address',
     ...codesIn('delivery/delivery.ts', 'UnsendableReason'),
+    ...codesIn('tokens/token-answer.ts', 'TokenlessReason'),
   ]
   assert.deepEqual(
     shown,
