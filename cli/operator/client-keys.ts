@@ -3,11 +3,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { ClientItem, ClientKey } from '../../sdk/src/internal/operator-types.ts'
+import type { Api } from '../basics/api.ts'
 import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id, oneOf } from '../basics/parse.ts'
 import { UsageError } from '../basics/run.ts'
-import { formatTime } from '../basics/terminal.ts'
+import { formatTime, safe } from '../basics/terminal.ts'
 
 const PATH = '/operator/v1/clients'
 const CLIENT = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
@@ -82,9 +83,12 @@ function remove(): Command {
     .action(
       calling(async (call: Call, clientId: string, kid: string) => {
         const path = `${PATH}/${clientId}/keys/${encodeURIComponent(kid)}`
-        await (await call.operator()).call('DELETE', path)
+        const api = await call.operator()
+        await api.call('DELETE', path)
         if (call.isJson) call.print(JSON.stringify({ deleted: kid }))
         else call.print(`The key ${kid} is deleted.`)
+        const client = (await api.get(`${PATH}/${clientId}`)).json<ClientItem>()
+        await noteWithoutKey(call, api, client)
       }),
     )
 }
@@ -106,6 +110,17 @@ function accept(): Command {
               : `${client.name} gets tokens with its secrets and its keys.`,
           )
         })
+        await noteWithoutKey(call, api, answer.json<ClientItem>())
       }),
     )
+}
+
+/** Allowed, because the secrets may have to end first: but then nothing gets the client a token. */
+async function noteWithoutKey(call: Call, api: Api, { clientId, name, credentials }: ClientItem) {
+  if (credentials !== 'keys') return
+  const page = await api.get(`${PATH}/${clientId}/keys`, { size: 1 })
+  if (page.json<{ totalElements: number }>().totalElements > 0) return
+  call.note(
+    `${safe(name)} has no key, and its secrets are refused: it gets no token until you add one (paybell clients keys add), or accept any again.`,
+  )
 }

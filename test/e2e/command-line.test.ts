@@ -97,6 +97,7 @@ test('public keys of a client are added, listed and deleted, and may be all that
   assert.match((await run('clients', 'keys', 'list', clientId)).stdout, /^k1 +EdDSA /m)
   const accepted = await run('clients', 'keys', 'accept', clientId, 'keys')
   assert.equal(accepted.stdout, 'Bank gets tokens with its keys only.\n')
+  assert.doesNotMatch(accepted.stderr, /no token/)
   await writeFile(file, JSON.stringify(privateKey.export({ format: 'jwk' })))
   const refused = await run('clients', 'keys', 'add', clientId, file)
   assert.equal(refused.code, 1)
@@ -104,6 +105,9 @@ test('public keys of a client are added, listed and deleted, and may be all that
   assert.equal((await run('clients', 'keys', 'add', clientId, join(dir, 'none'))).code, 2)
   const deleted = await run('clients', 'keys', 'delete', clientId, 'k1')
   assert.equal(deleted.stdout, 'The key k1 is deleted.\n')
+  const without = /Bank has no key, and its secrets are refused: it gets no token until/
+  assert.match(deleted.stderr, without)
+  assert.match((await run('clients', 'keys', 'accept', clientId, 'keys')).stderr, without)
 })
 
 test('certificates are imported from files, and endpoints follow to another one', async () => {
@@ -131,7 +135,8 @@ test('certificates are imported from files, and endpoints follow to another one'
   )
   assert.match(asked.stderr, /paybell certificates complete /)
   await writeFile(files.ca, root.pem)
-  const register = ['webhooks', 'register', receiver.url('/pix'), '--generate-key']
+  const url = receiver.url('/pix').replace('http:', 'https:')
+  const register = ['webhooks', 'register', url, '--generate-key']
   const webhook = await paybellJson(...register, '--client-certificate', first.id)
   const change = ['webhooks', 'change', webhook.id]
   const changed = await run(...change, '--ca-file', files.ca)

@@ -12,6 +12,7 @@ import { issue } from '../support/issue-certificate.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
 
 /** Operations that the SDK has no name for, each with the reason. */
 const WITHOUT_NAME: readonly string[] = []
@@ -233,7 +234,10 @@ test('a certificate is asked for or imported, and endpoints follow from one to t
     certificatePem: other.pem + root.pem,
     privateKeyPem: other.keyPem,
   })
-  const [endpoint] = (await operator.endpoints.list()).content
+  // With a token of its own: the key that had signed the first one was revoked.
+  await new Caller(paybell).register('https://127.0.0.1:9/tls', 'a key of this test')
+  const { content } = await operator.endpoints.list()
+  const endpoint = content.find(({ endpointUrl }) => endpointUrl.endsWith('/tls'))
   assert.ok(endpoint)
   await operator.endpoints.change(endpoint.id, { tls: { clientCertificate: first.id } })
   assert.equal((await certificates.get(first.id)).usedBy, 1)

@@ -54,6 +54,7 @@ const REFUSED: readonly [string, string, RegExp][] = [
     /cannot be read/,
   ],
   ['a key among them', own.pem + own.keyPem, /private key among the certificates/],
+  ['one that is cut', `${own.pem.slice(0, -40)}\n${middle.pem}`, /cannot be read/],
   ['too many', own.pem + middle.pem.repeat(10), /at most 10/],
   ['too large', 'x'.repeat(32_769), /32 KiB/],
   ['the wrong order', own.pem + root.pem + middle.pem, /"CN=Root" did not sign "CN=paybell/],

@@ -75,6 +75,9 @@ test('what is weak, foreign or malformed is named', () => {
     [{ ...ED, use: 'enc' }, ['/jwk/use not-in-list']],
     [{ ...ED, kid: '' }, ['/jwk/kid wrong-format']],
     [{ ...ED, kid: 'a/b' }, ['/jwk/kid wrong-format']],
+    // In an address they lead elsewhere: the key could not be deleted.
+    [{ ...ED, kid: '.' }, ['/jwk/kid wrong-format']],
+    [{ ...ED, kid: '..' }, ['/jwk/kid wrong-format']],
     [{ ...ED, kid: 'x'.repeat(129) }, ['/jwk/kid wrong-format']],
     [{ ...ED, kid: 7 }, ['/jwk/kid wrong-format']],
     [{}, ['/jwk/kty not-in-list']],

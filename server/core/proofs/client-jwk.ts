@@ -29,8 +29,8 @@ const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const RSA_BITS_MIN = 2_048
 /** Verifying takes longer with each bit. */
 const RSA_BITS_MAX = 8_192
-/** It stands in addresses, and in the header of an assertion. */
-export const KID_PATTERN = '^[A-Za-z0-9._~-]{1,128}$'
+/** It stands in addresses, where one or two dots lead elsewhere, and in the header of an assertion. */
+export const KID_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._~-]{1,128}$'
 const KID = new RegExp(KID_PATTERN)
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 
@@ -50,7 +50,7 @@ export function parseClientJwk(jwk: Jwk): ClientJwk | readonly FieldError[] {
   }
   const { kid = null } = jwk
   if (kid !== null && !(typeof kid === 'string' && KID.test(kid))) {
-    fault('kid', 'wrong-format', 'Must be 1 to 128 letters, digits and ._~-.')
+    fault('kid', 'wrong-format', 'Must be 1 to 128 letters, digits and ._~-, other than . and ..')
   }
   const kind = Object.hasOwn(KINDS, String(jwk.kty)) ? KINDS[jwk.kty as keyof typeof KINDS] : null
   if (kind === null) {

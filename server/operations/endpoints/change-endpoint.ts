@@ -72,7 +72,7 @@ function changeInTransaction(
     await assertStays(db, scope.clientKey)
     const { endpoint } = before
     if (endpoint.kind === 'listener') refuseSettings(Object.keys(change.settings))
-    const checked = await checkTls(deps, db, change.settings)
+    const checked = await checkTls(deps, db, change.settings, endpoint)
     const settings = changeSettings(endpoint.settings, sealOauth2(deps.sealer, endpoint, checked))
     assertHeadersApart(settings, before.headerName)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }

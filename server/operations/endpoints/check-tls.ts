@@ -2,7 +2,11 @@
 // to be some. Refused with what is wrong; kept in one spelling, so that the same settings share connections.
 
 import { CHAIN_CHARACTERS_MAX, readAuthorities } from '../../core/certificates/certificate-chain.ts'
-import type { SettingsChange } from '../../core/delivery/endpoint-settings.ts'
+import {
+  DEFAULT_SETTINGS,
+  type EndpointSettings,
+  type SettingsChange,
+} from '../../core/delivery/endpoint-settings.ts'
 import {
   AUTHORITIES_MAX,
   DEFAULT_CERTIFICATE,
@@ -18,13 +22,31 @@ export async function checkTls(
   deps: Pick<Deps, 'clock'>,
   db: Db,
   change: SettingsChange,
+  /** As it is before the change. */
+  endpoint: { url: string; settings: EndpointSettings | null },
 ): Promise<SettingsChange> {
   const { tls } = change
   if (tls === undefined || tls === null) return change
+  if (toEndpointTls(tls) !== null && !usesTls(endpoint, change)) {
+    throw refused(
+      '/tls',
+      'This address is http://, where no certificate is shown or checked: give the https:// address of the receiver, or leave tls out.',
+    )
+  }
   if (tls.clientCertificate !== null) await assertShown(db, tls.clientCertificate)
   const certificateAuthorities =
     tls.certificateAuthorities && toAuthorities(tls.certificateAuthorities, deps.clock.nowMs())
   return { ...change, tls: toEndpointTls({ ...tls, certificateAuthorities }) }
+}
+
+/** What is asked for a token sees the certificate, too. */
+function usesTls(
+  { url, settings }: { url: string; settings: EndpointSettings | null },
+  change: SettingsChange,
+): boolean {
+  const { oauth2 } = change.oauth2 === undefined ? (settings ?? DEFAULT_SETTINGS) : change
+  const urls = oauth2 ? [url, oauth2.tokenUrl] : [url]
+  return urls.some((one) => new URL(one).protocol === 'https:')
 }
 
 async function assertShown(db: Db, choice: string): Promise<void> {

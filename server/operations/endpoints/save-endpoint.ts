@@ -65,8 +65,8 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
     await lockClient(db, request.clientKey)
     const { existing, count } = await lockByAddress(db, request, hrefHash)
     const id = existing?.id ?? deps.newId()
-    const before = { id, settings: existing?.settings ?? null }
-    const change = await checkTls(deps, db, request.settings ?? {})
+    const before = { id, url: request.href, settings: existing?.settings ?? null }
+    const change = await checkTls(deps, db, request.settings ?? {}, before)
     const settings = changeSettings(before.settings, sealOauth2(deps.sealer, before, change))
     assertHeadersApart(settings, request.header?.name ?? null)
     if (existing !== null) {

@@ -89,7 +89,11 @@ export function ClientKeys({
         <Table label="Keys" columns={columns} rows={keys.data.content} keyOf={({ kid }) => kid} />
       ) : null}
       {keys.data?.totalElements === 0 ? (
-        <Empty title="No key">The client gets its tokens with a secret.</Empty>
+        <Empty title="No key">
+          {isKeysOnly
+            ? 'Its secrets are refused: the client gets no token until you add a key or accept secrets again.'
+            : 'The client gets its tokens with a secret.'}
+        </Empty>
       ) : null}
       <p className="table-more muted">
         {isKeysOnly
@@ -116,6 +120,9 @@ export function ClientKeys({
           <p>
             The client gets no token with it any more. Tokens it has stay valid until they expire.
           </p>
+          {isKeysOnly && keys.data?.totalElements === 1 ? (
+            <p>It is the last one, and secrets are refused: the client will get no token at all.</p>
+          ) : null}
         </Confirm>
       )}
     </Panel>

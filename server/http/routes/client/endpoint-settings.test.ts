@@ -294,6 +294,24 @@ test('a receiver that asks who calls: the certificate and the authorities are ch
   }
 })
 
+test('regression: certificates of an address without TLS are refused, with what to do', async (t) => {
+  const server = await serveHttp(t, pool)
+  const id = await makeCertificate(server)
+  for (const door of DOORS) {
+    const client = await onboard(server)
+    const url = { callbackUrl: 'http://127.0.0.1:9/callbacks' }
+    const tls = { clientCertificate: id }
+    const refused = await send(server, client, 'POST', door.post, { ...BODY, ...url, tls })
+    assertProblem(refused, 400, 'invalid-fields')
+    assert.equal(refused.json().errors[0].pointer, '/tls')
+    assert.match(refused.json().errors[0].detail, /is http:\/\/.* give the https:\/\/ address/)
+    const none = { clientCertificate: null, certificateAuthorities: null }
+    const item = await give(server, client, door, { ...url, tls: none })
+    const change = await send(server, client, 'PATCH', `${door.path}/${item.id}`, { tls })
+    assertProblem(change, 400, 'invalid-fields')
+  }
+})
+
 test('a certificate that is not there, and authorities that are none, are refused where they stand', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
