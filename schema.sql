@@ -745,6 +745,13 @@ create table used_assertions (
 );
 CREATE INDEX used_assertions_by_expiry ON used_assertions USING btree (expires_at);
 
+create table used_logouts (
+  digest bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint used_logouts_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX used_logouts_by_expiry ON used_logouts USING btree (expires_at);
+
 create table webhook_keys (
   kid text not null,
   public_jwk jsonb not null,

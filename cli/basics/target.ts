@@ -259,12 +259,15 @@ function credentialsOf(saved: SavedService | null) {
   return { clientId: saved.clientId, clientSecret: saved.clientSecret }
 }
 
+/** Of the session of a person who signed in with the company, which stands in the place of a key. */
+export const SESSION_PREFIX = 'pbp_'
+
 export function operatorApi(url: string, key: string, agent?: Agent): Api {
   return new Api({
     url,
     agent,
     bearer: keyBearer(key),
-    refusedHint: key.startsWith('pbp_')
+    refusedHint: key.startsWith(SESSION_PREFIX)
       ? 'Your session was refused. Sign in again: paybell login --sso'
       : 'The operator key was refused: check PAYBELL_OPERATOR_KEY or --key-file.',
   })

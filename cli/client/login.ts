@@ -14,7 +14,7 @@ import {
 } from '../basics/profiles.ts'
 import { UsageError } from '../basics/run.ts'
 import { readSecret } from '../basics/secret-input.ts'
-import { operatorApi } from '../basics/target.ts'
+import { operatorApi, SESSION_PREFIX } from '../basics/target.ts'
 import { ssoService } from './sso-login.ts'
 
 interface LoginOptions {
@@ -60,11 +60,13 @@ async function login(call: Call<LoginOptions>, name: string): Promise<void> {
     )
   }
   await call.target.assertSafe(baseUrl)
-  const service = sso
+  const { service, as } = sso
     ? await ssoService(call, baseUrl)
-    : operator
-      ? await operatorService(baseUrl)
-      : await clientService(baseUrl, clientId ?? (await askForClient()), account)
+    : asItself(
+        operator
+          ? await operatorService(baseUrl)
+          : await clientService(baseUrl, clientId ?? (await askForClient()), account),
+      )
   const profiles = new Profiles(call.target.config.configDir)
   await profiles.save(name, service)
   const { isDefault } = (await profiles.find(name)) as NamedProfile
@@ -72,9 +74,13 @@ async function login(call: Call<LoginOptions>, name: string): Promise<void> {
     call.print(JSON.stringify(shown({ name, service, isDefault })))
     return
   }
-  call.print(`Signed in to ${baseUrl} as ${callerOf(service)}.`)
+  call.print(`Signed in to ${baseUrl} as ${as}.`)
   call.note(`Kept as the profile ${name} in ${profiles.path}.`)
   if (!isDefault) call.note(`Use it with --profile ${name}, or: paybell profiles use ${name}`)
+}
+
+function asItself(service: SavedService): { service: SavedService; as: string } {
+  return { service, as: callerOf(service) }
 }
 
 async function askForClient(): Promise<string> {
@@ -119,18 +125,42 @@ function required(secret: string, message: string): string {
 
 export function logoutCommand(): Command {
   return new Command('logout')
-    .description('Forget a service that this machine was signed in to.')
+    .description(
+      'Forget a service that this machine was signed in to, and end a session of --sso there.',
+    )
     .argument('[profile]', 'name of the profile', profileName, DEFAULT_PROFILE)
     .option('--json', JSON_HELP)
     .addHelpText('after', helpText(['paybell logout live']))
     .action(
       calling(async (call: Call, name: string) => {
         const profiles = new Profiles(call.target.config.configDir)
+        const profile = await profiles.find(name)
+        // Forgotten first: what the service says to it changes nothing here.
         if (!(await profiles.remove(name))) throw new UsageError(unknownProfile(name))
-        if (call.isJson) call.print(JSON.stringify({ removed: name }))
-        else call.print(`The profile ${name} is forgotten.`)
+        const sessionEnded = profile === null ? null : await endSession(call, profile.service)
+        if (call.isJson) {
+          call.print(
+            JSON.stringify({ removed: name, ...(sessionEnded === null ? {} : { sessionEnded }) }),
+          )
+        } else call.print(`The profile ${name} is forgotten.`)
       }),
     )
+}
+
+/** Null where there is nothing to end: keys and secrets are ended by commands of their own. */
+async function endSession(call: Call, { baseUrl, operatorKey }: SavedService) {
+  if (!operatorKey?.startsWith(SESSION_PREFIX)) return null
+  try {
+    await call.target.assertSafe(baseUrl)
+    await operatorApi(baseUrl, operatorKey).call('DELETE', '/console/oidc/session')
+    return true
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    call.note(
+      `The session could not be ended at the service, where it ends by itself 8 hours after the sign-in. ${reason}`,
+    )
+    return false
+  }
 }
 
 export function profilesCommand(): Command {

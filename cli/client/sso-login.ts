@@ -1,22 +1,33 @@
-// `paybell login --sso`: an operator's session of 8 hours, by way of the browser. It comes back as a code to a port of this
-// machine's loopback address; only who began here can turn the code into the session (RFC 7636, RFC 8252 §7.3).
+// `paybell login --sso`: an operator's session of 8 hours, by way of the browser, in which the person agrees. It comes back as
+// a code to a port of this machine's loopback address; only who began here can turn the code into the session (RFC 7636,
+// RFC 8252 §7.3).
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { toComparisonCode } from '../../server/core/proofs/comparison-code.ts'
 import { Api } from '../basics/api.ts'
 import type { Call } from '../basics/command.ts'
 import type { SavedService } from '../basics/profiles.ts'
 import { UsageError } from '../basics/run.ts'
+import { safe } from '../basics/terminal.ts'
 import { openInBrowser } from './open.ts'
 
 const WAIT_MS_MAX = 10 * 60_000
 
+interface HandedSession {
+  token: string
+  expiresAt: string
+  actor: string
+  role: string
+}
+
+/** With whom it is, in words. */
 export async function ssoService(
   call: Call<{ browser?: boolean }>,
   baseUrl: string,
-): Promise<SavedService> {
+): Promise<{ service: SavedService; as: string }> {
   const api = new Api({ url: baseUrl, bearer: null, refusedHint: 'Sign in again.' })
   const { signInWith } = (await api.get('/console/session')).json<{ signInWith?: string }>()
   if (signInWith === undefined) {
@@ -35,13 +46,14 @@ export async function ssoService(
     const query = new URLSearchParams({ port: String(port), state, challenge })
     const url = `${api.url}/console/oidc/sign-in?${query}`
     call.note(`Sign in with ${signInWith} in your browser:\n${url}`)
+    call.note(`It shows the code ${toComparisonCode(challenge)} before it asks you to allow this.`)
     const code = codeFor(server, state)
     if (call.options.browser !== false) openInBrowser(call, url)
     const body = { code: await code, verifier }
     const answer = await api.post('/console/oidc/session', body)
-    const { token, expiresAt } = answer.json<{ token: string; expiresAt: string }>()
+    const { token, expiresAt, actor, role } = answer.json<HandedSession>()
     call.note(`The session ends at ${expiresAt}.`)
-    return { baseUrl, operatorKey: token }
+    return { service: { baseUrl, operatorKey: token }, as: safe(`${actor}, with the role ${role}`) }
   } finally {
     server.close()
     server.closeAllConnections()
@@ -59,14 +71,17 @@ function codeFor(server: Server, state: string): Promise<string> {
     server.on('request', (request, response) => {
       const asked = new URLSearchParams(request.url?.split('?')[1] ?? '')
       const code = asked.get('code')
-      if (code === null || asked.get('state') !== state) {
+      const isRefused = asked.has('error')
+      if ((code === null && !isRefused) || asked.get('state') !== state) {
         response.writeHead(404).end()
         return
       }
       response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' })
-      response.end('You are signed in. Close this window and go on in the terminal.\n', () =>
-        resolve(code),
-      )
+      const outcome = code === null ? 'Nothing was signed in' : 'You are signed in'
+      response.end(`${outcome}. Close this window and go on in the terminal.\n`, () => {
+        if (code === null) reject(new UsageError('the sign-in was cancelled in the browser.'))
+        else resolve(code)
+      })
     })
   })
 }

@@ -2,6 +2,10 @@
 // are the browser's own.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import { startIdentityProvider } from '../support/identity-provider.ts'
 import { CUT_OFF_STREAM, openSite } from './support.ts'
@@ -30,6 +34,39 @@ site.test(
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Yes' }).click()
     await door.waitFor()
+  },
+)
+
+site.test(
+  'a person agrees to sign the command line in',
+  { allowedErrors: [OTHER_SITE, /left the service: http:\/\/127\.0\.0\.1/] },
+  async ({ page, checkAccessibility }) => {
+    company.at = 'ada'
+    const cameTo: URL[] = []
+    const waiting = createServer((request, response) => {
+      cameTo.push(new URL(request.url ?? '', 'http://127.0.0.1'))
+      response.end('It is here.')
+    })
+    waiting.listen(0, '127.0.0.1')
+    await once(waiting, 'listening')
+    try {
+      const random = () => randomBytes(32).toString('base64url')
+      const { port } = waiting.address() as AddressInfo
+      const query = new URLSearchParams({
+        port: String(port),
+        state: random(),
+        challenge: random(),
+      })
+      await page.goto(`${site.paybell.baseUrl}/console/oidc/sign-in?${query}`)
+      await page.getByRole('heading', { name: 'Sign in the command line?' }).waitFor()
+      await checkAccessibility()
+      await page.getByRole('button', { name: 'Allow' }).click()
+      await page.getByText('It is here.').waitFor()
+      assert.ok((cameTo[0]?.searchParams.get('code') ?? '').length > 100)
+    } finally {
+      waiting.close()
+      waiting.closeAllConnections()
+    }
   },
 )
 

@@ -10,6 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { SignJWT } from 'jose'
 // @ts-expect-error it comes without types
 import Provider from 'oidc-provider'
 import type { Owner } from './owner.ts'
@@ -35,10 +36,18 @@ export interface TestIdentityProvider {
   instead: RequestListener | null
   /** Requests that came, by path. */
   asked: string[]
+  /** The ID tokens that it has given. */
+  issued: string[]
+  /** What it sends to sign someone out, with its own signature. */
+  logoutToken(claims: Readonly<Record<string, unknown>>): Promise<string>
   stop(): Promise<void>
 }
 
-export async function startIdentityProvider(t: Owner): Promise<TestIdentityProvider> {
+export async function startIdentityProvider(
+  t: Owner,
+  /** How it takes the secret. */
+  method: 'client_secret_basic' | 'client_secret_post' = 'client_secret_basic',
+): Promise<TestIdentityProvider> {
   let listener: RequestListener = (_request, response) => response.writeHead(503).end()
   const server = createServer((request, response) => {
     company.asked.push(request.url ?? '')
@@ -57,6 +66,7 @@ export async function startIdentityProvider(t: Owner): Promise<TestIdentityProvi
     people: new Map(),
     at: '',
     asked: [],
+    issued: [],
     env: {
       PAYBELL_OIDC_ISSUER: issuer,
       PAYBELL_OIDC_CLIENT_ID: OIDC_CLIENT.id,
@@ -64,8 +74,19 @@ export async function startIdentityProvider(t: Owner): Promise<TestIdentityProvi
       PAYBELL_OIDC_ROLES: 'payments-admins=admin,support=viewer',
     },
     know(paybellUrl, logoutUrl = paybellUrl) {
-      listener = toListener(company, paybellUrl, logoutUrl)
+      listener = toListener(company, { paybellUrl, logoutUrl, method })
     },
+    logoutToken: (claims) =>
+      new SignJWT({
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'RS256', typ: 'logout+jwt' })
+        .setIssuer(issuer)
+        .setAudience(OIDC_CLIENT.id)
+        .setIssuedAt()
+        .setExpirationTime('2m')
+        .sign(privateKey),
     instead: null,
     stop,
   }
@@ -78,14 +99,14 @@ const SCOPES = 'openid email groups'
 
 function toListener(
   company: TestIdentityProvider,
-  paybellUrl: string,
-  logoutUrl: string,
+  { paybellUrl, logoutUrl, method }: { paybellUrl: string; logoutUrl: string; method: string },
 ): RequestListener {
   const provider = new Provider(company.issuer, {
     clients: [
       {
         client_id: OIDC_CLIENT.id,
         client_secret: OIDC_CLIENT.secret,
+        token_endpoint_auth_method: method,
         redirect_uris: [`${paybellUrl}/console/oidc/callback`],
         post_logout_redirect_uris: [`${paybellUrl}/console/`],
         backchannel_logout_uri: `${logoutUrl}/console/oidc/backchannel-logout`,
@@ -93,6 +114,7 @@ function toListener(
       },
     ],
     jwks: JWKS,
+    clientAuthMethods: [method],
     // Its guard against private addresses keeps it from this machine, where the service is in tests.
     fetch: (url: string, { dispatcher: _, ...options }: RequestInit & { dispatcher?: unknown }) =>
       fetch(url, options),
@@ -126,6 +148,9 @@ function toListener(
     },
     ttl: { AccessToken: 600, IdToken: 600, Session: 86_400, Grant: 86_400, Interaction: 600 },
   })
+  provider.on('grant.success', ({ body }: { body: { id_token: string } }) =>
+    company.issued.push(body.id_token),
+  )
   const callback = provider.callback()
   return (request: IncomingMessage, response: ServerResponse) => {
     if (request.url?.startsWith('/interaction/') !== true) return callback(request, response)

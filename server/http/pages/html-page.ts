@@ -46,14 +46,28 @@ const DIGEST = createHash('sha256').update(STYLE).digest('base64')
 
 export const HTML_PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': [
+  'content-security-policy': policyWith("'none'"),
+}
+
+/** Of a page with a form for this service, whose answer leads on to `next`, an origin. */
+export function formPageHeaders(next: string) {
+  return {
+    ...HTML_PAGE_HEADERS,
+    'content-security-policy': policyWith(`'self' ${next}`),
+    // Without a referrer, browsers send a form without its origin.
+    'referrer-policy': 'same-origin',
+  }
+}
+
+function policyWith(formAction: string): string {
+  return [
     "default-src 'none'",
     `style-src 'sha256-${DIGEST}'`,
     "img-src 'self'",
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${formAction}`,
     "frame-ancestors 'none'",
-  ].join('; '),
+  ].join('; ')
 }
 
 const TOP =

@@ -63,6 +63,13 @@ export function isFromConsole(request: FastifyRequest): boolean {
   return origin === undefined || isOwnOrigin(request, origin)
 }
 
+/** Whether a form on a page of ours has sent this: the browser itself says so, and what says nothing is no browser. */
+export function isFromOwnPage(request: FastifyRequest): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  if (site !== undefined) return site === 'same-origin'
+  return origin !== undefined && isOwnOrigin(request, origin)
+}
+
 /** Compares the host alone: behind a proxy that ends TLS, we do not see the scheme. */
 function isOwnOrigin(request: FastifyRequest, origin: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === request.host.toLowerCase()

@@ -23,6 +23,7 @@ import {
   type SessionHolder,
   takeClientLink,
   takeLink,
+  useLogout,
 } from '../../store/secrets/console-sessions.ts'
 import type { KeyDigest } from '../../store/secrets/operator-keys.ts'
 import { toAudit } from '../shared/audit-trail.ts'
@@ -96,14 +97,14 @@ export class ConsoleSessions {
   async openForPerson(
     person: Person,
     from: { requestId: string; isCommandLine: boolean },
-  ): Promise<{ token: string; expiresAt: Date }> {
+  ): Promise<{ token: string; expiresAt: Date } & Operator> {
     const prefix = from.isCommandLine ? COMMAND_LINE_PREFIX : ''
     const token = prefix + randomBytes(32).toString('base64url')
     const operator = toOperator(this.#deps, person)
     if (operator === null) throw new Error('a person without a role gets no session')
     const found: Found = { holder: { kind: 'person', ...person }, operator }
     const expiresAt = await this.#insert(token, found, PERSON_SESSION_SECONDS, from.requestId)
-    return { token, expiresAt }
+    return { token, expiresAt, ...operator }
   }
 
   async #insert(token: string, { holder, operator }: Found, seconds: number, requestId: string) {
@@ -126,16 +127,40 @@ export class ConsoleSessions {
     return session?.kind === 'operator' ? session.operator : null
   }
 
+  /** Signs the command line out; what is no token of it changes nothing. */
+  async endBearer(token: string, requestId: string): Promise<void> {
+    if (COMMAND_LINE_TOKEN.test(token)) await this.end(token, requestId)
+  }
+
   /** Ends a person's sessions of groups that the person is no longer in; of all where none is named. */
   endOfPerson(
     person: { issuer: string; subject: string; groupsKept: readonly string[] },
     requestId: string,
   ): Promise<void> {
-    return this.#endAll((db) => deleteSessionsOfPerson(db, person), requestId)
+    return this.#endAll((db) => deleteSessionsOfPerson(db, { ...person, sid: null }), requestId)
   }
 
-  endOfSid(issuer: string, sid: string, requestId: string): Promise<void> {
-    return this.#endAll((db) => deleteSessionsOfSid(db, issuer, sid), requestId)
+  /**
+   * The provider has signed a person out: everywhere, or of one of its sessions (Back-Channel Logout 1.0 §2.7). Where it
+   * names both, sessions of the person end, too, of which it is not known to which of the provider's they belong. False
+   * when the same logout came before, in any process: then nothing ends.
+   */
+  async endByLogout(
+    { issuer, subject, sid }: { issuer: string; subject: string | null; sid: string | null },
+    use: { digest: Buffer; expiresAt: Date },
+    requestId: string,
+  ): Promise<boolean> {
+    const now = new Date(this.#deps.clock.nowMs())
+    let isNew = true
+    await this.#endAll(async (db) => {
+      isNew = await useLogout(db, use, now)
+      if (!isNew) return []
+      if (subject !== null) {
+        return deleteSessionsOfPerson(db, { issuer, subject, sid, groupsKept: [] })
+      }
+      return sid === null ? [] : deleteSessionsOfSid(db, issuer, sid)
+    }, requestId)
+    return isNew
   }
 
   async #endAll(

@@ -1,29 +1,28 @@
 // People sign in with their company: to the provider and back, and out again. What has to be remembered on the way is
-// sealed into a cookie, so any process may finish what another has begun. The command line gets its session by a code
-// that is worth nothing without the verifier that only it has (RFC 7636).
+// sealed into a cookie, so any process may finish what another has begun.
 
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { OidcSettings } from '../../config/config.ts'
+import { toAddressGroup } from '../../core/network/network-rules.ts'
+import { ServiceError } from '../../core/plain/errors.ts'
 import type { ConsoleSession, ConsoleSessions } from '../access/console-session.ts'
+import { RateBuckets } from '../access/rate-buckets.ts'
 import type { Deps } from '../shared/deps.ts'
+import { type CommandLine, HandOver, type Question } from './hand-over.ts'
 import {
   type Begun,
   IdentityProvider,
   ProviderFailure,
   type ProviderFault,
 } from './identity-provider.ts'
+import { openJson, openText, sealJson } from './sealed-json.ts'
 import { toVouchedPerson } from './vouched-person.ts'
 
 export const BEGUN_SECONDS = 10 * 60
-const CODE_MS = 2 * 60_000
-const CODE_FIELD = { column: 'oidc.code', row: 'command-line' }
-
-/** A command line that waits on this machine's loopback address. */
-export interface CommandLine {
-  port: number
-  state: string
-  challenge: string
-}
+/** Sign-ins of one address that have come to nothing yet: each step of one asks the provider. */
+const UNFINISHED = { burst: 50, perSecond: 1, keysMax: 50_000 }
+/** Longer than a logout token is taken by far, as clocks may be apart. */
+const LOGOUT_KEPT_MS = 3_600_000
 
 interface Kept extends Begun {
   redirectUri: string
@@ -33,8 +32,8 @@ interface Kept extends Begun {
 
 export type SignedIn =
   | { kind: 'signed-in'; token: string }
-  /** The browser takes the code to the command line. */
-  | { kind: 'to-command-line'; commandLine: CommandLine; code: string }
+  /** A command line waits for it: the person is asked first. */
+  | { kind: 'asks'; question: Question }
   | { kind: 'no-role'; who: string }
   | { kind: 'failed'; fault: ProviderFault | 'not-begun'; reason: string }
 
@@ -42,15 +41,22 @@ type CompanyDeps = Pick<Deps, 'clock' | 'sealer'>
 
 export class CompanySignIn {
   readonly settings: OidcSettings
+  /** To the command line. */
+  readonly handOver: HandOver
   readonly #deps: CompanyDeps
   readonly #sessions: ConsoleSessions
   readonly #provider: IdentityProvider
+  /** By address. What a sign-in has taken is given back when the provider has vouched for the person. */
+  readonly #unfinished: RateBuckets
 
   constructor(deps: CompanyDeps, settings: OidcSettings, sessions: ConsoleSessions) {
     this.settings = settings
+    this.handOver = new HandOver(deps, settings, sessions)
     this.#deps = deps
     this.#sessions = sessions
-    this.#provider = new IdentityProvider(settings, () => deps.clock.monotonicMs())
+    const monotonicMs = () => deps.clock.monotonicMs()
+    this.#provider = new IdentityProvider(settings, monotonicMs)
+    this.#unfinished = new RateBuckets({ ...UNFINISHED, monotonicMs })
   }
 
   /** What people know the provider by. */
@@ -59,24 +65,29 @@ export class CompanySignIn {
   }
 
   /** Where the browser goes, and the cookie that it comes back with. Rejects with a ProviderFailure. */
-  async begin(redirectUri: string, commandLine: CommandLine | null) {
+  async begin(redirectUri: string, commandLine: CommandLine | null, address: string) {
+    this.#take(address)
     const { url, begun } = await this.#provider.begin(redirectUri)
     const untilMs = this.#deps.clock.nowMs() + BEGUN_SECONDS * 1_000
     const kept: Kept = { ...begun, redirectUri, commandLine, untilMs }
-    return { url, cookie: this.#seal(kept, stateField(begun.state)) }
+    return { url, cookie: sealJson(this.#deps.sealer, kept, stateField(begun.state)) }
   }
 
   async finish(
-    came: { query: string; cookie: string | undefined },
+    came: { query: string; cookie: string | undefined; address: string },
     requestId: string,
   ): Promise<SignedIn> {
     const kept = this.#openBegun(came)
     if (kept === null) {
       return { kind: 'failed', fault: 'not-begun', reason: 'no cookie for this state' }
     }
+    // A cookie can come back with many codes.
+    this.#take(came.address)
     try {
       const cameTo = new URL(`${kept.redirectUri}?${came.query}`)
-      return await this.#admit(kept, cameTo, requestId)
+      const done = await this.#admit(kept, cameTo, requestId)
+      this.#giveBack(came.address)
+      return done
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error
       return { kind: 'failed', fault: error.fault, reason: describe(error) }
@@ -92,80 +103,62 @@ export class CompanySignIn {
     // A role that was taken away is gone from the sessions that were opened with it, too.
     await this.#sessions.endOfPerson({ issuer, subject, groupsKept: groups }, requestId)
     if (granted === null) return { kind: 'no-role', who: email ?? subject }
-    const { commandLine } = kept
-    const { token, expiresAt } = await this.#sessions.openForPerson(
-      {
-        issuer,
-        subject,
-        sid,
-        email,
-        group: granted.group,
-        idToken: this.#deps.sealer.seal(Buffer.from(idToken), idTokenField(subject)),
-      },
-      { requestId, isCommandLine: commandLine !== null },
+    const vouched = { issuer, subject, sid, email, group: granted.group }
+    if (kept.commandLine !== null) {
+      const question = this.handOver.ask(vouched, granted.role, kept.commandLine)
+      return { kind: 'asks', question }
+    }
+    const { sealer } = this.#deps
+    const { token } = await this.#sessions.openForPerson(
+      { ...vouched, idToken: sealer.seal(Buffer.from(idToken), idTokenField(subject)) },
+      { requestId, isCommandLine: false },
     )
-    if (commandLine === null) return { kind: 'signed-in', token }
-    const untilMs = this.#deps.clock.nowMs() + CODE_MS
-    const code = this.#seal(
-      { token, expiresAt: expiresAt.toISOString(), challenge: commandLine.challenge, untilMs },
-      CODE_FIELD,
-    )
-    return { kind: 'to-command-line', commandLine, code }
-  }
-
-  /** The session behind a code, for whoever has the verifier; null for all others. */
-  redeem(code: string, verifier: string): { token: string; expiresAt: string } | null {
-    const kept = this.#open(code, CODE_FIELD)
-    if (kept === null || kept.untilMs < this.#deps.clock.nowMs()) return null
-    const digest = createHash('sha256').update(verifier).digest()
-    const challenge = Buffer.from(kept.challenge, 'base64url')
-    const isRight = challenge.length === digest.length && timingSafeEqual(challenge, digest)
-    return isRight ? { token: kept.token, expiresAt: kept.expiresAt } : null
+    return { kind: 'signed-in', token }
   }
 
   /** Where the browser signs out at the company, too; null where it need not, or cannot now. */
   async signOutUrl(session: ConsoleSession, returnTo: string): Promise<string | null> {
     if (session.kind !== 'operator' || session.person === undefined) return null
     const { subject, idToken } = session.person
-    const hint = idToken && this.#openText(idToken, idTokenField(subject))
+    const hint = idToken && openText(this.#deps.sealer, idToken, idTokenField(subject))
     return this.#provider.signOutUrl(hint, returnTo).catch(() => null)
   }
 
   /** The provider says that somebody has signed out. Rejects with a ProviderFailure. */
   async endSessions(logoutToken: string, requestId: string): Promise<void> {
-    const { subject, sid } = await this.#provider.readLogout(logoutToken)
+    const { subject, sid, jti } = await this.#provider.readLogout(logoutToken)
     const { issuer } = this.settings
-    // §2.7: a session that is named ends alone.
-    if (sid !== null) await this.#sessions.endOfSid(issuer, sid, requestId)
-    else if (subject !== null) {
-      await this.#sessions.endOfPerson({ issuer, subject, groupsKept: [] }, requestId)
+    const use = {
+      digest: hash('sha256', `${issuer} ${jti}`, 'buffer'),
+      expiresAt: new Date(this.#deps.clock.nowMs() + LOGOUT_KEPT_MS),
     }
+    const isNew = await this.#sessions.endByLogout({ issuer, subject, sid }, use, requestId)
+    if (!isNew) throw new ProviderFailure('unverified', 'the logout token was used before')
+  }
+
+  #take(address: string): void {
+    const retryAfterSeconds = this.#unfinished.takeOrWait(toAddressGroup(address))
+    if (retryAfterSeconds === 0) return
+    throw new ServiceError(
+      'too-many-requests',
+      'Too many sign-ins were begun. Wait, then try again.',
+      {
+        retryAfterSeconds,
+      },
+    )
+  }
+
+  /** What beginning and coming back have taken. */
+  #giveBack(address: string): void {
+    for (const _ of ['begun', 'back']) this.#unfinished.giveBack(toAddressGroup(address))
   }
 
   #openBegun({ query, cookie }: { query: string; cookie: string | undefined }): Kept | null {
     const state = new URLSearchParams(query).get('state')
     if (cookie === undefined || state === null) return null
     // Sealed for this state: the cookie of another sign-in does not open.
-    const kept: Kept | null = this.#open(cookie, stateField(state))
+    const kept = openJson<Kept>(this.#deps.sealer, cookie, stateField(state))
     return kept !== null && kept.untilMs >= this.#deps.clock.nowMs() ? kept : null
-  }
-
-  #seal(value: object, field: { column: string; row: string }): string {
-    return this.#deps.sealer.seal(Buffer.from(JSON.stringify(value)), field).toString('base64url')
-  }
-
-  #open(text: string, field: { column: string; row: string }) {
-    const opened = this.#openText(Buffer.from(text, 'base64url'), field)
-    return opened === null ? null : JSON.parse(opened)
-  }
-
-  /** Null for what was not sealed here for this, or under a master key that has gone. */
-  #openText(sealed: Buffer, field: { column: string; row: string }): string | null {
-    try {
-      return this.#deps.sealer.open(sealed, field).toString()
-    } catch {
-      return null
-    }
   }
 }
 

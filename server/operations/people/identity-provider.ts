@@ -2,7 +2,7 @@
 // has named its address, so it is not guarded as callbacks are; every request to it has a limit in time and size.
 
 import { createRemoteJWKSet, customFetch as joseFetch, jwtVerify } from 'jose'
-import type { Configuration } from 'openid-client'
+import type { ClientAuth, Configuration } from 'openid-client'
 import type { OidcSettings } from '../../config/config.ts'
 import { Remembered } from '../../core/plain/remembered.ts'
 
@@ -36,6 +36,13 @@ export interface Begun {
 export interface Vouched {
   claims: Readonly<Record<string, unknown>>
   idToken: string
+}
+
+/** Either names whom it is about. */
+interface Logout {
+  subject: string | null
+  sid: string | null
+  jti: string
 }
 
 interface Known {
@@ -95,7 +102,7 @@ export class IdentityProvider {
   }
 
   /** Whom the provider has signed out (OpenID Connect Back-Channel Logout 1.0 §2.6). */
-  readLogout(token: string): Promise<{ subject: string | null; sid: string | null }> {
+  readLogout(token: string): Promise<Logout> {
     return this.#asking(async ({ configuration, keys }) => {
       const { payload } = await jwtVerify(token, keys, {
         issuer: configuration.serverMetadata().issuer,
@@ -104,15 +111,16 @@ export class IdentityProvider {
         maxTokenAge: '5m',
         clockTolerance: CLOCKS_APART_SECONDS,
       })
-      const { events, sub, sid } = payload
+      const { events, sub, sid, jti } = payload
       const subject = typeof sub === 'string' ? sub : null
       const named = typeof sid === 'string' ? sid : null
       const isLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events
       // An ID token has a nonce: it must not pass for an order to sign out.
-      if (!isLogout || 'nonce' in payload || (subject ?? named) === null) {
+      const isWhole = isLogout && !('nonce' in payload) && typeof jti === 'string'
+      if (!isWhole || (subject ?? named) === null) {
         throw new ProviderFailure('unverified', 'not a logout token')
       }
-      return { subject, sid: named }
+      return { subject, sid: named, jti }
     })
   }
 
@@ -132,7 +140,7 @@ export class IdentityProvider {
       new URL(issuer),
       clientId,
       { client_secret: clientSecret, [client.clockTolerance]: CLOCKS_APART_SECONDS },
-      undefined,
+      authenticateBy(client, clientSecret),
       {
         timeout: REQUEST_SECONDS_MAX,
         [client.customFetch]: (url, options) => fetchWithin(url, options as RequestInit),
@@ -158,6 +166,17 @@ export class IdentityProvider {
     const { roleClaim } = this.#settings
     const offered = configuration.serverMetadata().scopes_supported ?? []
     return offered.includes(roleClaim) ? `openid email ${roleClaim}` : 'openid email'
+  }
+}
+
+/** As the provider takes the secret (OpenID Connect Discovery §3: in the header, where it does not say). */
+function authenticateBy(client: Known['client'], secret: string): ClientAuth {
+  const post = client.ClientSecretPost(secret)
+  const basic = client.ClientSecretBasic(secret)
+  return (provider, ...request) => {
+    const taken = provider.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const method = taken.includes('client_secret_post') ? post : basic
+    method(provider, ...request)
   }
 }
 

@@ -170,16 +170,17 @@ export interface EndedSession {
 
 const ENDED = 'id, digest, oidc_subject as subject, oidc_email as email'
 
-/** Ends a person's sessions, except those of groups that still count. */
+/** Ends a person's sessions, except those of groups that still count, and those of other sessions of the provider than `sid`. */
 export async function deleteSessionsOfPerson(
   db: Db,
-  person: { issuer: string; subject: string; groupsKept: readonly string[] },
+  person: { issuer: string; subject: string; groupsKept: readonly string[]; sid: string | null },
 ): Promise<readonly EndedSession[]> {
   const { rows } = await db.query<EndedSession>({
     text: `delete from console_sessions
            where oidc_subject = $1 and oidc_issuer = $2 and oidc_group <> all ($3::text[])
+             and ($4::text is null or oidc_sid is null or oidc_sid = $4)
            returning ${ENDED}`,
-    values: [person.subject, person.issuer, person.groupsKept],
+    values: [person.subject, person.issuer, person.groupsKept, person.sid],
   })
   return rows
 }
@@ -195,6 +196,20 @@ export async function deleteSessionsOfSid(
     values: [sid, issuer],
   })
   return rows
+}
+
+/** False when it was used before, in any process. Those that can no longer be sent again go. */
+export async function useLogout(
+  db: Db,
+  logout: { digest: Buffer; expiresAt: Date },
+  now: Date,
+): Promise<boolean> {
+  await db.query('delete from used_logouts where expires_at <= $1', [now])
+  const { rowCount } = await db.query({
+    text: 'insert into used_logouts (digest, expires_at) values ($1, $2) on conflict do nothing',
+    values: [logout.digest, logout.expiresAt],
+  })
+  return rowCount === 1
 }
 
 export async function deleteSession(db: Db, digest: Buffer): Promise<void> {

@@ -14,9 +14,10 @@ prepare "console-sessions.deleteSession" (bytea) as
   delete from console_sessions where digest = $1;
 
 -- console-sessions.deleteSessionsOfPerson: planned each time
-prepare "console-sessions.deleteSessionsOfPerson" (text, text, text[]) as
+prepare "console-sessions.deleteSessionsOfPerson" (text, text, text[], text) as
   delete from console_sessions
   where oidc_subject = $1 and oidc_issuer = $2 and oidc_group <> all ($3::text[])
+  and ($4::text is null or oidc_sid is null or oidc_sid = $4)
   returning id, digest, oidc_subject as subject, oidc_email as email;
 
 -- console-sessions.deleteSessionsOfSid: planned each time
@@ -70,3 +71,11 @@ prepare "console-sessions.takeClientLink" (bytea) as
 -- console-sessions.takeLink: planned each time
 prepare "console-sessions.takeLink" (bytea) as
   delete from console_links where digest = $1 returning expires_at;
+
+-- console-sessions.useLogout: planned each time
+prepare "console-sessions.useLogout" (timestamp with time zone) as
+  delete from used_logouts where expires_at <= $1;
+
+-- console-sessions.useLogout 2: planned each time
+prepare "console-sessions.useLogout 2" (bytea, timestamp with time zone) as
+  insert into used_logouts (digest, expires_at) values ($1, $2) on conflict do nothing;

@@ -321,38 +321,116 @@ test('a logout that the provider has not signed ends nothing', async () => {
   assert.equal((await whoIs(browser)).role, 'viewer')
 })
 
-test('the command line gets a session of its own, which is a key and no cookie', async () => {
-  const verifier = randomBytes(32).toString('base64url')
-  const challenge = createHash('sha256').update(verifier).digest('base64url')
-  const state = randomBytes(32).toString('base64url')
-  const query = new URLSearchParams({ port: '43210', state, challenge })
-  let callback = new URL(BASE_URL)
-  await browse('vera').walk(`${SIGN_IN}?${query}`, (next) => {
-    if (!next.startsWith('http://127.0.0.1:43210/')) return next
-    callback = new URL(next)
-    return null
+function sendLogout(token: string, at: Served = server): Promise<Response> {
+  return fetch(`${at.address}/console/oidc/backchannel-logout`, {
+    method: 'POST',
+    body: new URLSearchParams({ logout_token: token }),
   })
-  assert.equal(callback.searchParams.get('state'), state)
-  const code = callback.searchParams.get('code') as string
-  const redeem = (payload: object) =>
-    server.app.inject({ method: 'POST', url: '/console/oidc/session', payload })
-  const wrong = await redeem({ code, verifier: randomBytes(32).toString('base64url') })
-  assert.equal(wrong.statusCode, 401)
-  const { token, expiresAt } = (await redeem({ code, verifier })).json()
-  assert.equal(Date.parse(expiresAt) - server.clock.nowMs(), 8 * 3_600_000)
-  const list = (headers: Record<string, string>) =>
-    server.app.inject({ url: '/operator/v1/clients', headers })
-  assert.equal((await list({ authorization: `Bearer ${token}` })).statusCode, 200)
-  const console = { 'x-paybell-console': '1' }
-  assert.equal((await list({ ...console, cookie: `paybell_session=${token}` })).statusCode, 401)
-  const cookie = (await enter('vera')).cookiesOf(BASE_URL).get('paybell_session')
-  assert.equal((await list({ authorization: `Bearer ${cookie}` })).statusCode, 401)
-  server.clock.advance(121)
-  assert.equal((await redeem({ code, verifier })).statusCode, 401)
-  server.clock.advance(8 * 3_600)
-  const ended = await list({ authorization: `Bearer ${token}` })
-  assert.equal(ended.statusCode, 401)
-  assert.match(ended.json().detail, /^The session has ended/)
+}
+
+async function sidOf(browser: CookieBrowser): Promise<string> {
+  const token = browser.cookiesOf(BASE_URL).get('paybell_session') as string
+  const digest = createHash('sha256').update(token).digest()
+  const { rows } = await pool.query('select oidc_sid from console_sessions where digest = $1', [
+    digest,
+  ])
+  return rows[0].oidc_sid
+}
+
+async function areSignedIn(...browsers: CookieBrowser[]): Promise<boolean[]> {
+  return Promise.all(browsers.map(async (one) => (await whoIs(one)).kind !== null))
+}
+
+test('a logout of a person ends all sessions; of one session, that and those that are not known to be others', async () => {
+  company.people.set('sam', { groups: ['support'] })
+  const [one, other, unnamed] = [await enter('sam'), await enter('sam'), await enter('sam')]
+  const [oneSid, otherSid, unnamedSid] = [
+    await sidOf(one),
+    await sidOf(other),
+    await sidOf(unnamed),
+  ]
+  assert.equal(new Set([oneSid, otherSid, unnamedSid]).size, 3)
+  await pool.query('update console_sessions set oidc_sid = null where oidc_sid = $1', [unnamedSid])
+
+  const ofAnother = await company.logoutToken({ sub: 'vera', sid: oneSid, jti: 'sam 1' })
+  assert.equal((await sendLogout(ofAnother)).status, 200)
+  const sidAlone = await company.logoutToken({ sid: otherSid, jti: 'sam 2' })
+  assert.equal((await sendLogout(sidAlone)).status, 200)
+  assert.deepEqual(await areSignedIn(one, other, unnamed), [true, false, true])
+
+  const third = await enter('sam')
+  const both = await company.logoutToken({ sub: 'sam', sid: oneSid, jti: 'sam 3' })
+  assert.equal((await sendLogout(both)).status, 200)
+  assert.deepEqual(await areSignedIn(one, unnamed, third), [false, false, true])
+
+  const fourth = await enter('sam')
+  await pool.query('update console_sessions set oidc_sid = null where oidc_sid = $1', [
+    await sidOf(fourth),
+  ])
+  const everywhere = await company.logoutToken({ sub: 'sam', jti: 'sam 4' })
+  assert.equal((await sendLogout(everywhere)).status, 200)
+  assert.deepEqual(await areSignedIn(third, fourth), [false, false])
+})
+
+test('regression: a logout that is sent again ends nothing, in any process', async () => {
+  const token = await company.logoutToken({ sub: 'vera', jti: 'once' })
+  assert.equal((await sendLogout(token)).status, 200)
+  const since = await enter('vera')
+  for (const at of [server, await serve()]) {
+    const again = await sendLogout(token, at)
+    assert.equal(again.status, 400)
+    assert.ok(at.log.some((line) => line.includes('the logout token was used before')))
+  }
+  assert.deepEqual(await areSignedIn(since), [true])
+  for (const claims of [
+    { sub: 'vera' },
+    { sub: 'vera', jti: 7 },
+    { sub: 'vera', jti: 'n', nonce: 'x' },
+  ]) {
+    assert.equal((await sendLogout(await company.logoutToken(claims))).status, 400)
+  }
+  // What is over is deleted by the next one.
+  server.clock.advance(3_601)
+  assert.equal((await sendLogout(await company.logoutToken({ sub: 'no', jti: 'two' }))).status, 200)
+  const { rows } = await pool.query('select count(*)::int as n from used_logouts')
+  assert.equal(rows[0].n, 1)
+})
+
+test('regression: sign-ins that come to nothing are limited for each address; finished ones do not count', async () => {
+  const other = await serve()
+  const begin = (remoteAddress = '127.0.0.1') =>
+    other.app.inject({ url: '/console/oidc/sign-in', remoteAddress })
+  for (let count = 0; count < 47; count += 1) assert.equal((await begin()).statusCode, 302)
+  for (let count = 0; count < 4; count += 1) await enter('vera', other)
+  const begun = await begin()
+  const state = new URL(begun.headers.location as string).searchParams.get('state')
+  const cookie = String(begun.headers['set-cookie']).split(';')[0] as string
+  // One cookie, many codes: each would be a request to the provider.
+  const comeBack = () =>
+    other.app.inject({
+      url: `/console/oidc/callback?code=guess&state=${state}`,
+      headers: { cookie },
+      remoteAddress: '127.0.0.1',
+    })
+  for (let count = 0; count < 2; count += 1) assert.equal((await comeBack()).statusCode, 400)
+  company.asked.length = 0
+  for (const refused of [await comeBack(), await begin()]) {
+    assert.equal(refused.statusCode, 429)
+    assert.equal(refused.headers['retry-after'], '1')
+  }
+  assert.deepEqual(company.asked, [])
+  assert.equal((await begin('192.0.2.7')).statusCode, 302)
+  other.clock.advance(1)
+  assert.equal((await begin()).statusCode, 302)
+})
+
+test('the secret is sent as the provider takes it', async () => {
+  const posted = await startIdentityProvider(owner, 'client_secret_post')
+  posted.people.set('vera', { groups: ['support'] })
+  const other = await serve({ env: posted.env })
+  posted.know(BASE_URL, other.address)
+  posted.at = 'vera'
+  assert.equal((await whoIs(await enter('vera', other))).role, 'viewer')
 })
 
 test('on the port of clients there is no such sign-in', async () => {

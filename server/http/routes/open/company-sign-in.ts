@@ -1,5 +1,5 @@
 // /console/oidc: people sign in with their company. The browser is sent to the provider and comes back with a code; the
-// session that follows is that of the console, or goes to the command line that waits for it on the same machine.
+// session that follows is that of the console, or, if the person agrees, of a command line (command-line-sign-in.ts).
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../core/plain/errors.ts'
@@ -7,24 +7,24 @@ import { escapeHtml } from '../../../core/plain/text.ts'
 import { PERSON_SESSION_SECONDS } from '../../../operations/access/console-session.ts'
 import {
   BEGUN_SECONDS,
-  type CommandLine,
   type CompanySignIn,
   describe,
   type SignedIn,
 } from '../../../operations/people/company-sign-in.ts'
+import type { CommandLine } from '../../../operations/people/hand-over.ts'
 import { ProviderFailure } from '../../../operations/people/identity-provider.ts'
-import { Instant } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
-import { HTML_PAGE_HEADERS, toHtmlPage } from '../../pages/html-page.ts'
+import { HTML_PAGE_HEADERS } from '../../pages/html-page.ts'
 import { readCookie, setCookie, setSessionCookie } from '../../requests/console-cookie.ts'
 import { FORM_TYPE } from '../../requests/token-form.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
+import { addAnswer, addCommandLineSession, RANDOM, sendQuestion } from './command-line-sign-in.ts'
+import { toSignInPage } from './sign-in-page.ts'
 
 const STATE_COOKIE = 'paybell_oidc'
 const BODY_BYTES_MAX = 16 * 1_024
 const LOGOUT_PATH = '/console/oidc/backchannel-logout'
-const RANDOM = '^[\\w-]{43}$'
 
 /** None where people do not sign in with their company, and none on the port of clients. */
 export function companySignInRoutes(
@@ -35,9 +35,15 @@ export function companySignInRoutes(
   return async (app) => {
     if (company === null || surface === 'public') return
     addSignIn(app, company, (request) => originOf(request, deps, surface))
-    addCommandLine(app, company)
+    addCommandLineSession(app, company)
     // A scope of its own: no other route takes a form as its text.
-    await app.register(async (scope: App) => addLogout(scope, company))
+    await app.register(async (scope: App) => {
+      scope.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (_request, text, done) =>
+        done(null, text),
+      )
+      addAnswer(scope, company)
+      addLogout(scope, company)
+    })
   }
 }
 
@@ -69,7 +75,7 @@ function addSignIn(
     handler: async (request, reply) => {
       try {
         const redirectUri = `${origin(request)}/console/oidc/callback`
-        const begun = await company.begin(redirectUri, toCommandLine(request.query))
+        const begun = await company.begin(redirectUri, toCommandLine(request.query), request.ip)
         setState(request, reply as FastifyReply, begun.cookie)
         return reply.header('cache-control', 'no-store').redirect(begun.url)
       } catch (error) {
@@ -87,7 +93,7 @@ function addSignIn(
     handler: async (request, reply) => {
       const query = request.url.split('?')[1] ?? ''
       const cookie = readCookie(request, STATE_COOKIE)
-      const done = await company.finish({ query, cookie }, request.id)
+      const done = await company.finish({ query, cookie, address: request.ip }, request.id)
       // A state is good for one return.
       if (cookie !== undefined) setState(request, reply as FastifyReply, null)
       reply.header('cache-control', 'no-store')
@@ -95,10 +101,8 @@ function addSignIn(
         setSessionCookie(request, reply as FastifyReply, done.token, PERSON_SESSION_SECONDS)
         return reply.redirect('/console/')
       }
-      if (done.kind === 'to-command-line') {
-        const { port, state } = done.commandLine
-        const answer = new URLSearchParams({ code: done.code, state })
-        return reply.redirect(`http://127.0.0.1:${port}/?${answer}`)
+      if (done.kind === 'asks') {
+        return sendQuestion(request, reply as FastifyReply, company, done.question)
       }
       return sendFailure(request, reply as FastifyReply, company, done)
     },
@@ -123,36 +127,8 @@ function toCommandLine(query: {
   return { port: Number(port), state, challenge }
 }
 
-const CommandLineSession = Type.Object({ token: Type.String(), expiresAt: Instant })
-
-function addCommandLine(app: App, company: CompanySignIn): void {
-  app.route({
-    method: 'POST',
-    url: '/console/oidc/session',
-    bodyLimit: BODY_BYTES_MAX,
-    schema: {
-      hide: true,
-      body: Type.Object({
-        code: Type.String({ minLength: 1, maxLength: 4_096 }),
-        verifier: Type.String({ pattern: RANDOM }),
-      }),
-      response: { 200: CommandLineSession },
-    },
-    handler: async (request, reply) => {
-      const session = company.redeem(request.body.code, request.body.verifier)
-      if (session === null) {
-        throw new ServiceError('invalid-credentials', 'The sign-in has expired: start it again.')
-      }
-      return reply.header('cache-control', 'no-store').send(session)
-    },
-  })
-}
-
 /** OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.8. */
 function addLogout(app: App, company: CompanySignIn): void {
-  app.addContentTypeParser(FORM_TYPE, { parseAs: 'string' }, (_request, text, done) =>
-    done(null, text),
-  )
   app.route({
     method: 'POST',
     url: LOGOUT_PATH,
@@ -208,16 +184,11 @@ function sendFailure(
       ({ group, role }) => `<li><code>${escapeHtml(group)}</code>: ${role}</li>`,
     )
     const text = `You are ${escapeHtml(done.who)} at ${escapeHtml(company.name)}, and in none of the groups that have a role here:`
-    return reply.code(403).send(toPage('No role', `<p>${text}</p><ul>${rows.join('')}</ul>`))
+    return reply.code(403).send(toSignInPage('No role', `<p>${text}</p><ul>${rows.join('')}</ul>`))
   }
   request.log.warn({ fault: done.fault, reason: done.reason }, 'oidc.sign-in-failed')
   const { status, text } = FAULTS[done.fault]
   return reply
     .code(status)
-    .send(toPage('Sign-in failed', `<p>${escapeHtml(text(company.name))}</p>`))
-}
-
-function toPage(title: string, body: string): string {
-  const back = '<p><a href="/console/">Back to the sign-in</a></p>'
-  return toHtmlPage({ title, body: `<h1>${title}</h1>${body}${back}` })
+    .send(toSignInPage('Sign-in failed', `<p>${escapeHtml(text(company.name))}</p>`))
 }
