@@ -2,7 +2,7 @@
 // let in, and no other, nor none. What has to be compiled is left to the full size.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -44,6 +44,15 @@ http {
 `,
     command: (dir) => ['nginx', '-p', dir, '-e', 'stderr', '-c', 'nginx.conf'],
   },
+  Caddy: {
+    mark: 'caddy',
+    whyNot: () => without('caddy') ?? tooOld(),
+    file: 'Caddyfile',
+    toNone: null,
+    // Its command socket and its folders would be those of the machine.
+    wrap: (text) => `{\n  admin off\n  storage file_system storage\n}\n${text}`,
+    command: () => ['caddy', 'run', '--config', 'Caddyfile', '--adapter', 'caddyfile'],
+  },
   Node: {
     mark: 'js',
     whyNot: () => null,
@@ -58,6 +67,12 @@ http {
     toNone: null,
     command: () => ['go', 'run', 'main.go'],
   },
+}
+
+/** `trust_pool` came with 2.8; Debian 12 has 2.6. */
+function tooOld(): string | null {
+  const { stdout } = spawnSync('caddy', ['list-modules'], { encoding: 'utf8' })
+  return stdout.includes('tls.ca_pool.source.file') ? null : 'the recipe needs caddy 2.8'
 }
 
 const root = issue({ subject: 'CN=Root', isAuthority: true })

@@ -7,6 +7,7 @@ import {
   type KeyObject,
   randomBytes,
   sign,
+  X509Certificate,
 } from 'node:crypto'
 import { bitString, der, objectId, sequence } from '../../server/core/certificates/der.ts'
 import { encodeSubject, readSubject, type Subject } from '../../server/core/certificates/subject.ts'
@@ -62,14 +63,36 @@ export function issue(options: IssueOptions): Issued {
     der(0xa3, sequence(...extensions(options))),
   )
   const signature = sign(options.digest ?? 'sha256', body, issuer.privateKey)
-  const bytes = sequence(body, algorithm, bitString(signature))
-  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
   return {
     subject,
     privateKey,
-    pem: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'),
+    pem: toPem('CERTIFICATE', sequence(body, algorithm, bitString(signature))),
     keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
+}
+
+/** A list of what an authority has revoked (RFC 5280 §5), as PEM. */
+export function revoke(by: Issued, revoked: readonly Issued[]): string {
+  const [from, to] = [new Date(Date.now() - 86_400_000), new Date(Date.now() + YEAR_MS)]
+  const algorithm = algorithmOf(by.privateKey, 'sha256')
+  const serials = revoked.map(({ pem }) =>
+    sequence(der(0x02, Buffer.from(new X509Certificate(pem).serialNumber, 'hex')), time(from)),
+  )
+  const body = sequence(
+    der(0x02, Buffer.from([1])),
+    algorithm,
+    encodeSubject(by.subject),
+    time(from),
+    time(to),
+    sequence(...serials),
+  )
+  const signature = bitString(sign('sha256', body, by.privateKey))
+  return toPem('X509 CRL', sequence(body, algorithm, signature))
+}
+
+function toPem(label: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
 }
 
 function algorithmOf(key: KeyObject, digest: 'sha256' | 'sha1'): Buffer {

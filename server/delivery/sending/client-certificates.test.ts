@@ -2,43 +2,24 @@
 // certificates made for each test.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { freePort } from '../../../test/support/free-port.ts'
-import { type Issued, issue } from '../../../test/support/issue-certificate.ts'
-import { until } from '../../../test/support/until.ts'
-import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
-import type { EndpointTls } from '../../core/delivery/endpoint-tls.ts'
+import { issue } from '../../../test/support/issue-certificate.ts'
+import {
+  AUTHORITIES,
+  NAME,
+  other,
+  own,
+  receiver,
+  root,
+  SHOWN,
+  shownOf,
+  startSend,
+} from '../../../test/support/shown-certificates.ts'
 import { CallbackClient } from './callback-client.ts'
-import { createIdentifiedSend } from './identified-send.ts'
-
-const NAME = 'receiver.example.test'
-const root = issue({ subject: 'CN=Root', isAuthority: true })
-const other = issue({ subject: 'CN=Other root', isAuthority: true })
-const receiver = issue({
-  subject: 'CN=receiver',
-  by: root,
-  names: [NAME],
-  addresses: ['127.0.0.1'],
-})
-
-function shownOf(issued: Issued): ShownCertificate {
-  return {
-    fingerprintSha256: new X509Certificate(issued.pem).fingerprint256,
-    chainPem: issued.pem,
-    privateKey: issued.privateKey,
-  }
-}
-
-const own = shownOf(issue({ subject: 'CN=paybell', by: root, purposes: ['client'] }))
 
 /** What a receiver saw of its caller: a fingerprint, or nothing. */
 interface Seen {
@@ -75,31 +56,6 @@ async function startReceiver(t: TestContext, more: object = {}) {
   return { seen, port: (server.address() as AddressInfo).port }
 }
 
-const AUTHORITIES = [root.pem]
-const SHOWN: EndpointTls = { clientCertificate: 'own', certificateAuthorities: AUTHORITIES }
-
-function startSend(t: TestContext, certificates: Record<string, ShownCertificate> = { own }) {
-  const client = new CallbackClient({
-    policy: { loopbackAllowed: false, allowedNetworks: ['127.0.0.1/32'] },
-    resolve: async () => ['127.0.0.1'],
-    ...{ connectTimeoutMs: 60_000, deadlineMs: 120_000, idleMsMax: 60_000 },
-  })
-  t.after(() => client.close())
-  const send = createIdentifiedSend(client, {
-    find: async (choice) => certificates[choice] ?? null,
-    sign: async () => '',
-  })
-  return async (port: number, tls: EndpointTls | null, host = NAME) => {
-    const { outcome } = await send({
-      url: `https://${host}:${port}/callbacks`,
-      ...{ clientKey: 1, eventId: 'event', kind: 'payment.created', attempt: 1 },
-      ...{ headers: [], body: [Buffer.from('{}')], tls, oauth2: null },
-      ...{ endpointId: null, deliveryId: null, beginByMs: null },
-    })
-    return outcome.kind === 'answered' ? outcome.status : outcome.reason
-  }
-}
-
 for (const version of ['TLSv1.2', 'TLSv1.3']) {
   test(`a receiver that asks is shown the certificate, over ${version}`, async (t) => {
     const { seen, port } = await startReceiver(t, { minVersion: version, maxVersion: version })
@@ -110,6 +66,16 @@ for (const version of ['TLSv1.2', 'TLSv1.3']) {
     assert.equal(seen[0]?.fingerprint, own.fingerprintSha256)
     assert.equal(seen[0]?.isTrusted, true)
     assert.equal(seen[0]?.socket, seen[1]?.socket, 'the connection is kept')
+  })
+}
+
+for (const version of ['TLSv1.2', 'TLSv1.3']) {
+  test(`a receiver in Node that refuses closes the connection without a word, over ${version}`, async (t) => {
+    const versions = { minVersion: version, maxVersion: version }
+    const { seen, port } = await startReceiver(t, { ...versions, rejectUnauthorized: true })
+    const stranger = shownOf(issue({ subject: 'CN=stranger', by: other }))
+    assert.equal(await startSend(t, { own: stranger })(port, SHOWN), 'connection-reset')
+    assert.equal(seen.length, 0)
   })
 }
 
@@ -189,62 +155,3 @@ test('an address that callbacks must not reach is refused before TLS begins', as
   })
   assert.deepEqual(outcome, { kind: 'blocked', reason: 'blocked-address' })
 })
-
-/** It answers with what it got, reversed: who gets that far was taken. */
-const TAKEN = 'protocol-error'
-
-/** Receivers of OpenSSL say in an alert why they refuse; those of Node only close the connection. */
-async function startOpenssl(t: TestContext, version: string, args: readonly string[] = []) {
-  const dir = await mkdtemp(join(tmpdir(), 'paybell-openssl-'))
-  await writeFile(join(dir, 'cert.pem'), receiver.pem)
-  await writeFile(join(dir, 'key.pem'), receiver.keyPem)
-  await writeFile(join(dir, 'ca.pem'), root.pem)
-  const port = await freePort()
-  const child = spawn(
-    'openssl',
-    [
-      ...['s_server', '-accept', `127.0.0.1:${port}`, version, '-rev', '-verify_return_error'],
-      ...['-cert', 'cert.pem', '-key', 'key.pem', '-CAfile', 'ca.pem', '-Verify', '1', ...args],
-    ],
-    { cwd: dir, stdio: 'ignore' },
-  )
-  let isMissing = false
-  child.on('error', () => {
-    isMissing = true
-  })
-  t.after(async () => {
-    if (child.exitCode === null && !isMissing) {
-      child.kill()
-      await once(child, 'exit')
-    }
-    await rm(dir, { recursive: true, force: true })
-  })
-  return { port, isMissing: () => isMissing }
-}
-
-for (const version of ['-tls1_2', '-tls1_3']) {
-  test(`what a receiver does not take has words of its own, ${version}`, async (t) => {
-    const yesterday = new Date(Date.now() - 86_400_000)
-    const expired = issue({ subject: 'CN=expired', by: root, notAfter: yesterday })
-    const { port, isMissing } = await startOpenssl(t, version)
-    const certificates = {
-      own,
-      stranger: shownOf(issue({ subject: 'CN=stranger', by: other })),
-      expired: shownOf(expired),
-    }
-    const send = startSend(t, certificates)
-    const ask = (clientCertificate: string | null) =>
-      send(port, { clientCertificate, certificateAuthorities: AUTHORITIES })
-    let first: string | number = 'connect-error'
-    await until('openssl answers', async () => {
-      first = isMissing() ? '' : await ask('own')
-      return first !== 'connect-error'
-    })
-    if (isMissing()) return t.skip('openssl is not on this machine')
-    assert.equal(first, TAKEN)
-    assert.equal(await ask('stranger'), 'certificate-refused')
-    assert.equal(await ask('expired'), 'certificate-refused')
-    assert.equal(await ask(null), version === '-tls1_3' ? 'certificate-refused' : 'tls-error')
-    assert.equal(await ask('own'), TAKEN)
-  })
-}

@@ -1,4 +1,5 @@
-// Tokens for clients that prove themselves with a key of their own (RFC 7523). oauth4webapi, unchanged, is the client.
+// Tokens for clients that prove themselves with a key of their own (RFC 7523). oauth4webapi and
+// openid-client, unchanged, are the clients.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -6,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import * as oauth from 'oauth4webapi'
+import * as openid from 'openid-client'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
   assertProblem,
@@ -110,6 +112,35 @@ for (const [alg, options] of [
     }
   })
 }
+
+test('openid-client gets tokens, too, also with a clock that is almost a minute off', async (t) => {
+  const server = await serveHttp(t, pool)
+  const { clientId } = await onboard(server)
+  await server.app.listen({ host: '127.0.0.1', port: 0 })
+  const issuer = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}`
+  server.deps.baseUrl = () => issuer
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'openid' }
+  assert.equal((await addKey(server, clientId, jwk)).statusCode, 201)
+  const grantAt = async (secondsOff: number) => {
+    const skewSeconds = Math.floor(server.clock.nowMs() / 1_000) - Math.floor(Date.now() / 1_000)
+    const configuration = await openid.discovery(
+      new URL(issuer),
+      clientId,
+      { [openid.clockSkew]: skewSeconds + secondsOff },
+      openid.PrivateKeyJwt({ key: pair.privateKey, kid: 'openid' }),
+      { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
+    )
+    return openid.clientCredentialsGrant(configuration)
+  }
+  for (const secondsOff of [0, -50, 50]) {
+    const { access_token: token } = await grantAt(secondsOff)
+    const headers = { authorization: `Bearer ${token}` }
+    assert.equal((await fetch(`${issuer}/v1/webhooks`, { headers })).status, 200)
+  }
+  // Its assertions last a minute: one of a clock three minutes behind is over.
+  await assert.rejects(grantAt(-180), { code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE', status: 401 })
+})
 
 test('an assertion is good once, over all processes, and its id may come again when it is over', async (t) => {
   const clock = new HandClock()
