@@ -558,6 +558,7 @@ create table leases (
   owner uuid,
   expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   beat bigint not null default 0,
+  is_early boolean not null default false,
   constraint leases_pkey PRIMARY KEY (shard),
   constraint lease_shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63)))
 ) with (fillfactor=20);

@@ -84,9 +84,9 @@ export class WriteWatch {
 export function watchingRenewals(store: DeliveryStore, writes: WriteWatch): DeliveryStore {
   return {
     ...store,
-    async renewLeases(gone, sign) {
+    async renewLeases(...given) {
       try {
-        const renewal = await store.renewLeases(gone, sign)
+        const renewal = await store.renewLeases(...given)
         writes.succeeded('leases')
         return renewal
       } catch (error) {

@@ -2,7 +2,7 @@
 // before.
 
 import assert from 'node:assert/strict'
-import type { RenewedLease } from '../../server/core/delivery/lease.ts'
+import type { RenewedLease, ShardEpoch } from '../../server/core/delivery/lease.ts'
 import type { Sign, SignedProcess } from '../../server/core/delivery/session-signs.ts'
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { Dice } from '../simulator/dice.ts'
@@ -40,12 +40,14 @@ export class LeaseOperations {
     const seen = this.#seen[process] as Seen
     const sign = this.#sign()
     const gone = this.#some(seen.found.processes)
-    const found = await this.#both.store(process).renewLeases(gone, sign)
+    const settled = this.#settled()
+    const found = await this.#both.store(process).renewLeases(gone, sign, settled)
     const renewal = this.#both.twin.leases.renewLeases(
       this.#both.processes[process],
       POLICY.leaseMs,
       this.#like(seen.twin.processes),
       sign,
+      settled,
       found.nowMs,
     )
     assert.deepEqual(byShard(renewal.held), byShard(found.held))
@@ -84,7 +86,8 @@ export class LeaseOperations {
     const { twin, processes } = this.#both
     const seen = this.#seen[process] as Seen
     const silent = this.#some(seen.found.others)
-    const found = await this.#both.store(process).takeLeases(wanted, silent)
+    const early = [...silent.keys()].filter(() => this.#dice.chance(0.5))
+    const found = await this.#both.store(process).takeLeases(wanted, silent, early)
     const { leaseMs } = POLICY
     const alike = this.#like(seen.twin.others)
     const taken = twin.leases.takeLeases(
@@ -92,9 +95,18 @@ export class LeaseOperations {
       wanted,
       leaseMs,
       alike,
+      early,
       this.#both.nowMs,
     )
     assert.deepEqual(byShard(taken), byShard(found))
+  }
+
+  /** Of any owner; some under an epoch that is over. */
+  #settled(): ShardEpoch[] {
+    const leases = [...this.#both.twin.tables.leases.values()]
+    return leases.flatMap(({ shard, epoch }) =>
+      this.#dice.chance(0.2) ? [{ shard, epoch: epoch - this.#dice.pick([0, 0, 1]) }] : [],
+    )
   }
 
   async release(shards: readonly number[]): Promise<void> {

@@ -47,8 +47,8 @@ export async function postponeTo(
 /** All shards for the first process, under epoch 1. */
 export async function takeAll(both: BothStores): Promise<void> {
   const { nowMs, processes, twin } = both
-  await both.store(0).takeLeases(64, new Map())
-  twin.leases.takeLeases(processes[0], 64, POLICY.leaseMs, new Map(), nowMs)
+  await both.store(0).takeLeases(64, new Map(), [])
+  twin.leases.takeLeases(processes[0], 64, POLICY.leaseMs, new Map(), [], nowMs)
 }
 
 /** The next attempt of the delivery: answered with 200, or with 500 and tried again in an hour. */

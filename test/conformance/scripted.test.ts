@@ -33,10 +33,10 @@ test('a lease that is past its time is still its owner’s', async (t) => {
   const both = await prepareBoth(t)
   await takeAll(both)
   await both.setPastTheirTime()
-  const taken = await both.store(1).takeLeases(64, new Map())
+  const taken = await both.store(1).takeLeases(64, new Map(), [])
   const { leases } = both.twin
   assert.deepEqual(
-    leases.takeLeases(both.processes[1], 64, POLICY.leaseMs, new Map(), both.nowMs),
+    leases.takeLeases(both.processes[1], 64, POLICY.leaseMs, new Map(), [], both.nowMs),
     taken,
   )
   assert.deepEqual(taken, [])

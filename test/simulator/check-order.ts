@@ -104,14 +104,10 @@ function oneInFlight(seen: RunIndex, strand: readonly ReceivedRequest[]): Violat
 
 /**
  * The process that had it under way was taken for dead: it was, or did not know. The same update may then be sent
- * again, and another if this one was cancelled by hand before, or has ended under one owner and the shard has another
- * since: that one knows nothing of what the first had under way.
+ * again, and another if this one was cancelled by hand before.
  */
 function isRepeated(seen: RunIndex, last: ReceivedRequest, next: ReceivedRequest): boolean {
-  const isForgotten =
-    wasCancelled(seen, last, next.sentAtMs) ||
-    (hasEnded(seen, last, next.sentAtMs) && countOwners(seen, last, next.sentAtMs) > 1)
-  if (last.webhookId !== next.webhookId && !isForgotten) return false
+  if (last.webhookId !== next.webhookId && !wasCancelled(seen, last, next.sentAtMs)) return false
   const sentAtMs = [last.sentAtMs, next.sentAtMs]
   const fromMs = Math.min(...sentAtMs) - seen.run.limits.leaseMs
   return [last.node, next.node].some((node) => seen.isSick(node, fromMs, Math.max(...sentAtMs)))
@@ -120,19 +116,6 @@ function isRepeated(seen: RunIndex, last: ReceivedRequest, next: ReceivedRequest
 function wasCancelled(seen: RunIndex, request: ReceivedRequest, beforeMs: number): boolean {
   const finals = seen.finals.get(seen.deliveryOf(request)?.id ?? '') ?? []
   return finals.some(({ state, atMs }) => state === 'CANCELLED' && atMs <= beforeMs)
-}
-
-function hasEnded(seen: RunIndex, request: ReceivedRequest, beforeMs: number): boolean {
-  const finals = seen.finals.get(seen.deliveryOf(request)?.id ?? '') ?? []
-  return finals.some(({ atMs }) => atMs <= beforeMs)
-}
-
-/** How often its shard was taken after it was sent. */
-function countOwners(seen: RunIndex, request: ReceivedRequest, beforeMs: number): number {
-  const shard = seen.run.endpoints.find(({ id }) => id === request.endpointId)?.shard
-  return seen.run.leases.filter(
-    (lease) => lease.shard === shard && lease.atMs > request.sentAtMs && lease.atMs <= beforeMs,
-  ).length
 }
 
 function eldersFirst(seen: RunIndex, strand: readonly ReceivedRequest[]): Violation[] {

@@ -172,12 +172,40 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/leases/shards.test.ts',
   },
   {
+    name: 'a lease in its aftermath is as any other on disk',
+    patches: [patch('delivery/leases/shards.ts', 'takeable, [...early.keys()]', 'takeable, []')],
+    // A second death within 17 seconds, and what the first one had under way still is: one seed in thousands.
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
+    name: 'the aftermath is over on disk with the first renewal',
+    patches: [
+      patch(
+        'delivery/leases/shards.ts',
+        'this.#aftermaths.isOver(shard, sentAt.monotonicMs)',
+        'this.#aftermaths.isOver(shard, sentAt.monotonicMs + 60_000)',
+      ),
+    ],
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
+    name: 'a stop frees what it may have taken early',
+    patches: [
+      patch(
+        'delivery/leases/shards.ts',
+        '...this.#aftermaths.lasting(this.#clock.monotonicMs()),',
+        '...this.held.filter((shard) => this.aftermathMs(shard) > 0),',
+      ),
+    ],
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
     name: 'no aftermath where the answer got lost',
     patches: [
       patch(
         'delivery/leases/shards.ts',
-        'this.#settledAtMs.set(shard, endedAtMs + aftermathMs(this.#policy))',
-        'if (this.#leases.has(shard)) this.#settledAtMs.set(shard, endedAtMs + aftermathMs(this.#policy))',
+        'this.#aftermaths.begin(shard, endedAtMs)',
+        'if (this.#leases.has(shard)) this.#aftermaths.begin(shard, endedAtMs)',
       ),
     ],
     test: 'server/delivery/leases/shards.test.ts',

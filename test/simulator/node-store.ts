@@ -106,17 +106,17 @@ export function nodeStore(
 ): DeliveryStore {
   const ask = <T>(label: string, apply: () => T) => call(link, label, apply)
   return {
-    renewLeases: async (gone, sign) => {
+    renewLeases: async (gone, sign, settled) => {
       const onAnswered = link.beginRenewal()
       const renewal = await ask('renewLeases', () =>
-        twin.leases.renewLeases(processId, leaseMs, gone, sign, link.databaseMs()),
+        twin.leases.renewLeases(processId, leaseMs, gone, sign, settled, link.databaseMs()),
       )
       onAnswered()
       return renewal
     },
-    takeLeases: (wanted, silent) =>
+    takeLeases: (wanted, marks, early) =>
       ask('takeLeases', () =>
-        twin.leases.takeLeases(processId, wanted, leaseMs, silent, link.databaseMs()),
+        twin.leases.takeLeases(processId, wanted, leaseMs, marks, early, link.databaseMs()),
       ),
     releaseLeases: (leases) => {
       const given = leases.map((lease) => ({ ...lease }))

@@ -1,7 +1,7 @@
 // Leases in the twin, as store/owed/leases keeps them. The database's time is handed in, and nothing compares it
 // with any clock.
 
-import type { RenewedLease } from '../../server/core/delivery/lease.ts'
+import type { RenewedLease, ShardEpoch } from '../../server/core/delivery/lease.ts'
 import type { Sign } from '../../server/core/delivery/session-signs.ts'
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { LeaseRow, ProcessRow, Stored } from './twin-tables.ts'
@@ -18,6 +18,7 @@ export class TwinLeases {
     leaseMs: number,
     gone: ReadonlyMap<string, string>,
     sign: Sign,
+    settled: readonly ShardEpoch[],
     databaseMs: number,
   ): Renewal {
     const { leases, processes } = this.#stored.tables
@@ -29,6 +30,9 @@ export class TwinLeases {
       if (lease.owner === processId) {
         lease.beat++
         lease.expiresAtMs = databaseMs + leaseMs
+        const isSettled = ({ shard, epoch }: ShardEpoch) =>
+          shard === lease.shard && epoch === lease.epoch
+        lease.isEarly &&= !settled.some(isSettled)
         held.push(toRenewed(lease))
       } else if (lease.owner === null) free++
       else others.set(lease.shard, leaseMark(lease))
@@ -38,8 +42,8 @@ export class TwinLeases {
     const signed = [...processes].flatMap(([id, row]) => {
       const { name } = row.sign
       if (id === processId || name === null) return []
-      const shards = [...leases.values()].flatMap(({ owner, shard }) =>
-        owner === id ? [shard] : [],
+      const shards = [...leases.values()].flatMap(({ owner, shard, isEarly }) =>
+        owner === id && !isEarly ? [shard] : [],
       )
       return [{ id, name, shards }]
     })
@@ -57,22 +61,23 @@ export class TwinLeases {
     processId: string,
     wanted: number,
     leaseMs: number,
-    silent: ReadonlyMap<number, string>,
+    marks: ReadonlyMap<number, string>,
+    early: readonly number[],
     databaseMs: number,
   ): RenewedLease[] {
     const taken: RenewedLease[] = []
     const free = [...this.#stored.tables.leases.values()]
-      .filter((lease) => lease.owner === null || silent.get(lease.shard) === leaseMark(lease))
+      .filter((lease) => lease.owner === null || marks.get(lease.shard) === leaseMark(lease))
       .sort((one, other) => one.shard - other.shard)
     for (const lease of free.slice(0, wanted)) {
       const previousOwner = lease.owner
-      const isEarly = lease.expiresAtMs > databaseMs
       lease.owner = processId
       lease.epoch++
       lease.beat++
       lease.expiresAtMs = databaseMs + leaseMs
+      lease.isEarly = early.includes(lease.shard)
       taken.push(toRenewed(lease))
-      this.#stored.events.onLeaseTaken(lease, previousOwner, isEarly)
+      this.#stored.events.onLeaseTaken(lease, previousOwner)
     }
     return taken
   }

@@ -120,6 +120,7 @@ export interface LeaseRow {
   beat: number
   /** For people, and for processes of the version before. */
   expiresAtMs: number
+  isEarly: boolean
 }
 
 export interface ProcessRow {
@@ -153,7 +154,14 @@ export function emptyTables(shards: readonly number[]): Tables {
     leases: new Map(
       shards.map((shard) => [
         shard,
-        { shard, epoch: 0, owner: null, beat: 0, expiresAtMs: Number.NEGATIVE_INFINITY },
+        {
+          shard,
+          epoch: 0,
+          owner: null,
+          beat: 0,
+          expiresAtMs: Number.NEGATIVE_INFINITY,
+          isEarly: false,
+        },
       ]),
     ),
     processes: new Map(),
@@ -174,8 +182,7 @@ export interface TwinEvents {
   onFannedOut(events: readonly EventRow[], readAtMs: number): void
   /** The transaction that made these has committed. */
   onOwed(deliveries: readonly HandedOff[]): void
-  /** `isEarly`: its time was not over. */
-  onLeaseTaken(lease: LeaseRow, previousOwner: string | null, isEarly: boolean): void
+  onLeaseTaken(lease: LeaseRow, previousOwner: string | null): void
   onFinal(row: FinalRow): void
   onRefused(reason: 'stale-epoch' | 'not-pending', deliveryId: string): void
   onParked(count: number): void

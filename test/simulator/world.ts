@@ -289,7 +289,7 @@ export class World {
         }
       },
       onOwed: (deliveries) => this.#countWaiting(deliveries),
-      onLeaseTaken: ({ shard, epoch, owner }, previousOwner, isEarly) => {
+      onLeaseTaken: ({ shard, epoch, owner, isEarly }, previousOwner) => {
         this.leases.push({ shard, epoch, owner: owner as string, atMs: this.scheduler.nowMs })
         if (previousOwner !== null && previousOwner !== owner) {
           this.counters.count('shard taken over')

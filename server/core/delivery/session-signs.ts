@@ -22,7 +22,7 @@ export interface Sign {
 
 export const UNSIGNED: Sign = { turn: 0, name: null }
 
-/** Another process with a sign, and the shards that it holds. */
+/** Another process with a sign, and the shards that it holds; not those whose own aftermath lasts. */
 export interface SignedProcess {
   id: string
   name: string

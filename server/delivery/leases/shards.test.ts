@@ -12,6 +12,7 @@ interface Row {
   epoch: number
   beat: number
   owner: string | null
+  isEarly?: boolean
 }
 
 /** Shards over a table of leases that this process finds as the test has left it. */
@@ -40,8 +41,12 @@ function shardsOverTable() {
   }
   const mark = ({ epoch, beat }: Row) => `${epoch}/${beat}`
   const environment = testEnvironment({
-    async renewLeases(gone): Promise<Renewal> {
+    async renewLeases(gone, _sign, settled): Promise<Renewal> {
       await null // On its way.
+      for (const { shard, epoch } of settled) {
+        const row = table.get(shard) as Row
+        if (row.epoch === epoch) row.isEarly = false
+      }
       for (const id of gone.keys()) {
         world.forgotten.push(id)
         world.processes.delete(id)
@@ -58,7 +63,7 @@ function shardsOverTable() {
       await world.duringRenewal()
       return renewal
     },
-    async takeLeases(wanted, silent) {
+    async takeLeases(wanted, silent, early) {
       world.takes++
       const free = [...table].filter(
         ([shard, row]) => row.owner === null || silent.get(shard) === mark(row),
@@ -66,6 +71,7 @@ function shardsOverTable() {
       const taken = free.slice(0, wanted).map(([shard, row]) => {
         row.owner = OURS
         row.epoch++
+        row.isEarly = early.includes(shard)
         return renewed(shard)
       })
       if (world.loseTaking) throw new Error('the answer is lost')
@@ -477,6 +483,36 @@ test('also where the answer to the take-over got lost', async () => {
   await shards.renew()
   assert.equal(shards.held.length, 64)
   assert.equal(shards.aftermathMs(3), 15_000)
+})
+
+test('while it has an aftermath the lease says so, and the next owner waits for its whole time', async () => {
+  const { shards, world, clock } = await afterAnEnd()
+  world.table.set(9, { epoch: 1, beat: 0, owner: null })
+  const early = () => [...world.table.values()].filter(({ isEarly }) => isEarly).length
+  clock.advance(2)
+  await shards.renew()
+  assert.equal(early(), 63, 'not the one that was free')
+  clock.advance(14.999)
+  await shards.renew()
+  assert.equal(early(), 63)
+  world.duringRenewal = () => Promise.reject(new Error('away'))
+  clock.advance(0.001)
+  world.table.set(5, { epoch: 7, beat: 0, owner: OURS, isEarly: true })
+  await assert.rejects(shards.renew(), /away/)
+  assert.equal(early(), 1, 'this one is under another epoch')
+})
+
+test('regression: a stop does not free what it asked for early, where the answer got lost', async () => {
+  const { shards, world, clock, ours } = await afterAnEnd()
+  clock.advance(2)
+  world.loseTaking = true
+  await assert.rejects(shards.renew())
+  assert.equal(shards.held.length, 0)
+  await shards.leave()
+  assert.equal(ours().length, 64)
+  clock.advance(15)
+  await shards.leave()
+  assert.equal(ours().length, 0)
 })
 
 test('under a sign an attempt begins within its proof, and again when it is renewed', async () => {

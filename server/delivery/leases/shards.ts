@@ -5,7 +5,6 @@
 // stopped before, and no two clocks are compared.
 
 import {
-  aftermathMs,
   attemptBeginsByMs,
   fairShare,
   hasRoom,
@@ -20,6 +19,7 @@ import type { OthersSigns, OwnSign } from '../../core/delivery/session-signs.ts'
 import type { HeldDelivery } from '../../store/owed/held-deliveries.ts'
 import type { Renewal } from '../../store/owed/leases.ts'
 import type { EngineEnvironment } from '../seams/environment.ts'
+import { Aftermaths } from './aftermaths.ts'
 
 export interface ShardEvents {
   onGained(shards: readonly number[]): void
@@ -61,9 +61,7 @@ export class Shards {
   readonly #gainedAtMs = new Map<number, number>()
   /** When a record of the shard was last refused, on the monotonic clock. */
   readonly #refusedAtMs = new Map<number, number>()
-  /** Shards that we asked for before their whole lease was over: until when, on the monotonic clock, an attempt of the
-   *  owner before us may be under way. Also where the answer got lost. */
-  readonly #settledAtMs = new Map<number, number>()
+  readonly #aftermaths: Aftermaths
   #renewing: Promise<void> = Promise.resolve()
   #isKnown = false
   #isReleasing = false
@@ -78,6 +76,7 @@ export class Shards {
     this.#environment = environment
     this.#clock = environment.clock
     this.#policy = policy
+    this.#aftermaths = new Aftermaths(policy)
     this.#events = events
     this.#signs = signs
   }
@@ -142,9 +141,7 @@ export class Shards {
 
   /** How long an attempt of the shard's last owner may still be under way, because we did not wait for its lease. */
   aftermathMs(shard: number): number {
-    if (!this.#leases.has(shard)) return 0
-    const settledAtMs = this.#settledAtMs.get(shard)
-    return settledAtMs === undefined ? 0 : Math.max(0, settledAtMs - this.#clock.monotonicMs())
+    return this.holds(shard) ? this.#aftermaths.leftMs(shard, this.#clock.monotonicMs()) : 0
   }
 
   /** The same of all that are ours. */
@@ -182,8 +179,13 @@ export class Shards {
     const sign = own.beginRenewal()
     const sentAt = this.#readClocks()
     const gone = this.#processes.silentFor(leaseMs, sentAt.monotonicMs)
-    const renewal = await this.#environment.store.renewLeases(gone, sign)
+    // As any other from now on: if we die, they need not wait for their whole time.
+    const settled = this.epochs.filter(({ shard }) =>
+      this.#aftermaths.isOver(shard, sentAt.monotonicMs),
+    )
+    const renewal = await this.#environment.store.renewLeases(gone, sign, settled)
     const receivedAtMs = this.#clock.monotonicMs()
+    for (const { shard } of settled) this.#aftermaths.forget(shard)
     own.endRenewal(sign)
     others.read(renewal.signed)
     this.#events.onDatabaseTime(renewal.nowMs, sentAt.monotonicMs, receivedAtMs)
@@ -228,10 +230,11 @@ export class Shards {
     this.#isReleasing = true
     await this.#renewing
     this.#isReleasing = false
-    // Its next owner would know nothing of an attempt that may still be under way.
-    const busy = this.held.filter(
-      (shard) => this.aftermathMs(shard) > 0 || !this.#events.isIdle(shard),
-    )
+    // Of an attempt that may still be under way the next owner would know nothing.
+    const busy = [
+      ...this.#aftermaths.lasting(this.#clock.monotonicMs()),
+      ...this.held.filter((shard) => !this.#events.isIdle(shard)),
+    ]
     this.#lose(this.held.filter((shard) => !busy.includes(shard)))
     await this.#environment.store.leave(busy)
     this.#environment.wakeUps?.announceLeases()
@@ -265,9 +268,11 @@ export class Shards {
     const sentAt = this.#readClocks()
     // By the clock that may stand still, never by the one that may run ahead.
     const silent = this.#others.silentFor(this.#policy.leaseMs, sentAt.monotonicMs)
-    const takeable = new Map([...this.#takeEarly(sentAt), ...silent])
+    const early = this.#takeEarly(sentAt)
+    const takeable = new Map([...early, ...silent])
     if (free + takeable.size === 0) return
-    this.#adopt(await this.#environment.store.takeLeases(wanted, takeable), sentAt)
+    const { store } = this.#environment
+    this.#adopt(await store.takeLeases(wanted, takeable, [...early.keys()]), sentAt)
   }
 
   /** Leases of processes that are gone, with their marks. */
@@ -278,7 +283,7 @@ export class Shards {
         const mark = this.#others.markOf(shard)
         if (mark === undefined) continue
         early.set(shard, mark)
-        this.#settledAtMs.set(shard, endedAtMs + aftermathMs(this.#policy))
+        this.#aftermaths.begin(shard, endedAtMs)
       }
     }
     return early

@@ -21,10 +21,19 @@ export interface EndpointKey {
 }
 
 export interface DeliveryStore {
-  /** `gone`: processes whose mark has not changed for long. `sign`: what our leases stand under from now on. */
-  renewLeases(gone: ReadonlyMap<string, string>, sign: Sign): Promise<Renewal>
-  /** What is free, and those that still have the mark that they had for a whole lease. */
-  takeLeases(wanted: number, silent: ReadonlyMap<number, string>): Promise<readonly RenewedLease[]>
+  /** `gone`: processes whose mark has not changed for long. `sign`: what our leases stand under from now on. `settled`:
+   *  those that were taken early, and whose aftermath is over. */
+  renewLeases(
+    gone: ReadonlyMap<string, string>,
+    sign: Sign,
+    settled: readonly ShardEpoch[],
+  ): Promise<Renewal>
+  /** What is free, and those that still have these marks; `early` are those of them whose time is not over. */
+  takeLeases(
+    wanted: number,
+    marks: ReadonlyMap<number, string>,
+    early: readonly number[],
+  ): Promise<readonly RenewedLease[]>
   releaseLeases(leases: readonly RenewedLease[]): Promise<void>
   /** Removes this process from the list of processes, and gives up all its leases but those of `busy` shards. */
   leave(busy: readonly number[]): Promise<void>

@@ -39,8 +39,10 @@ export function postgresDeliveryStore(
   policy: LeasePolicy,
 ): DeliveryStore {
   return {
-    renewLeases: (gone, sign) => renewLeases(pool, process, policy.leaseMs, gone, sign),
-    takeLeases: (wanted, silent) => takeLeases(pool, process.id, wanted, policy.leaseMs, silent),
+    renewLeases: (gone, sign, settled) =>
+      renewLeases(pool, process, policy.leaseMs, gone, sign, settled),
+    takeLeases: (wanted, marks, early) =>
+      takeLeases(pool, process.id, wanted, policy.leaseMs, marks, early),
     releaseLeases: (leases) => releaseLeases(pool, process.id, leases),
     leave: (busy) => leaveProcesses(pool, process.id, busy),
     readDue: (cursors, untilMs, limit) => readDue(pool, cursors, untilMs, limit),

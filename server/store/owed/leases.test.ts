@@ -18,7 +18,7 @@ const LEASE_MS = 25_000
 
 beforeEach(async () => {
   await pool.query(
-    `update leases set owner = null, epoch = 0, beat = 0, expires_at = '-infinity';
+    `update leases set owner = null, epoch = 0, beat = 0, expires_at = '-infinity', is_early = false;
      delete from processes`,
   )
 })
@@ -146,6 +146,24 @@ test('F16: of two that have watched the same silence, one takes the lease', asyn
   const shards = shardsOf([...one, ...other])
   assert.equal(new Set(shards).size, shards.length)
   assert.ok([...one, ...other].every(({ epoch }) => epoch === 2))
+})
+
+test('a lease taken early goes by no sign, until its owner says that it is settled under its epoch', async () => {
+  const [a, b] = [newProcess(), newProcess()]
+  const sign = { turn: 1, name: 'x' }
+  const signed = async () =>
+    shardsOf((await renew(b)).signed.flatMap(({ shards }) => shards.map((shard) => ({ shard }))))
+  const { others } = await renew(b)
+  assert.equal(others.size, 0)
+  const taken = await takeLeases(pool, a.id, 4, LEASE_MS, new Map(), [1, 2])
+  const renewed = (settled: readonly RenewedLease[]) =>
+    renewLeases(pool, a, LEASE_MS, new Map(), sign, settled)
+  await renewed([])
+  assert.deepEqual(await signed(), [0, 3])
+  await renewed(taken.map((lease) => ({ ...lease, epoch: lease.epoch - lease.shard + 1 })))
+  assert.deepEqual(await signed(), [0, 1, 3])
+  await renewed(taken)
+  assert.deepEqual(await signed(), [0, 1, 2, 3])
 })
 
 test('renewing raises the beat, and tells what is held and how the others show themselves', async () => {

@@ -3,7 +3,7 @@
 // that it has watched, unchanged, for a whole lease: one renewal in between, and the mark is another.
 
 import type { Pool } from 'pg'
-import type { RenewedLease } from '../../core/delivery/lease.ts'
+import type { RenewedLease, ShardEpoch } from '../../core/delivery/lease.ts'
 import { type Sign, type SignedProcess, UNSIGNED } from '../../core/delivery/session-signs.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
@@ -24,7 +24,7 @@ export interface Renewal {
   processes: ReadonlyMap<string, string>
   /** How many leases have no owner. */
   free: number
-  /** Those of the other processes that have a sign. */
+  /** Those of the other processes that have a sign, with the leases that may be taken when it ends. */
   signed: readonly SignedProcess[]
 }
 
@@ -45,7 +45,7 @@ interface SeenRow {
 /**
  * Says "I am alive", renews every lease that is ours, and reads what others show of theirs. However late
  * it comes: as long as the lease is ours, no other process has sent for the shard. `gone` are processes
- * whose mark has not changed for long: they are forgotten.
+ * whose mark has not changed for long: they are forgotten. `settled` were taken early, and are as any other from now on.
  */
 export function renewLeases(
   pool: Pool,
@@ -53,13 +53,14 @@ export function renewLeases(
   leaseMs: number,
   gone: ReadonlyMap<string, string>,
   sign: Sign = UNSIGNED,
+  settled: readonly ShardEpoch[] = [],
 ): Promise<Renewal> {
   return inTransaction(pool, async (db, commit) => {
     // One after the other, and on the way together. Our own row comes first: a process that forgets others
     // passes over rows that are locked, so two of them never wait for each other.
     const [, held, seen] = await Promise.all([
       sayAlive(db, process, sign),
-      renewOwn(db, process.id, leaseMs),
+      renewOwn(db, process.id, leaseMs, settled),
       readOthers(db, process.id),
       gone.size === 0 ? commit() : forgetProcesses(db, gone),
     ])
@@ -103,12 +104,24 @@ async function forgetProcesses(db: Db, gone: ReadonlyMap<string, string>): Promi
   await db.query('delete from processes where id = any($1)', [column('uuid', rows, ({ id }) => id)])
 }
 
-async function renewOwn(db: Db, owner: string, leaseMs: number): Promise<readonly RenewedLease[]> {
+async function renewOwn(
+  db: Db,
+  owner: string,
+  leaseMs: number,
+  settled: readonly ShardEpoch[],
+): Promise<readonly RenewedLease[]> {
   const { rows } = await db.query<RenewedLease>({
     name: 'renew-leases',
-    text: `update leases set expires_at = ${LATER('$2')}, beat = beat + 1
+    text: `update leases set expires_at = ${LATER('$2')}, beat = beat + 1,
+             is_early = is_early and (shard, epoch) not in (
+               select * from unnest($3::smallint[], $4::bigint[]))
            where owner = $1 returning shard, epoch, beat`,
-    values: [owner, leaseMs],
+    values: [
+      owner,
+      leaseMs,
+      column('smallint', settled, ({ shard }) => shard),
+      column('bigint', settled, ({ epoch }) => epoch),
+    ],
   })
   return rows
 }
@@ -122,7 +135,8 @@ async function readOthers(db: Db, owner: string): Promise<SeenRow> {
              (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))
                from processes p where p.id <> $1) as processes,
              (select json_agg(json_build_array(p.id, p.sign,
-                 (select json_agg(l.shard) from leases l where l.owner = p.id)))
+                 (select json_agg(l.shard) from leases l
+                   where l.owner = p.id and not l.is_early)))
                from processes p where p.id <> $1 and p.sign is not null) as signed`,
     values: [owner],
   })
@@ -131,19 +145,21 @@ async function readOthers(db: Db, owner: string): Promise<SeenRow> {
 
 /**
  * Takes up to `wanted` shards that have no owner, or whose lease still has the mark that we have watched
- * for a whole lease. The epoch rises: an old owner records nothing more.
+ * for a whole lease, or, of those in `early`, until the session of its owner had ended. The epoch rises: an old owner
+ * records nothing more.
  */
 export async function takeLeases(
   db: Db,
   processId: string,
   wanted: number,
   leaseMs: number,
-  silent: ReadonlyMap<number, string>,
+  marks: ReadonlyMap<number, string>,
+  early: readonly number[] = [],
 ): Promise<readonly RenewedLease[]> {
   const { rows } = await db.query<RenewedLease>({
     name: 'take-leases',
     text: `update leases set owner = $1, epoch = epoch + 1, beat = beat + 1,
-             expires_at = ${LATER('$3')}
+             expires_at = ${LATER('$3')}, is_early = shard = any($6::smallint[])
            where shard in (
              select l.shard from leases l
              where l.owner is null or (l.shard, ${LEASE_MARK}) in (
@@ -154,8 +170,9 @@ export async function takeLeases(
       processId,
       wanted,
       leaseMs,
-      column('smallint', [...silent], ([shard]) => shard),
-      column('text', [...silent], ([, mark]) => mark),
+      column('smallint', [...marks], ([shard]) => shard),
+      column('text', [...marks], ([, mark]) => mark),
+      column('smallint', early, (shard) => shard),
     ],
   })
   return rows

@@ -25,6 +25,7 @@ export const killedAlone: Scenario = {
     const { receiver } = await stage.register(served)
     const silences: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
+      await untilSettled(stage)
       await hasAll(receiver, await putMany(stage, served, 20))
       const killedAtMs = Date.now()
       // What it had accepted, and what comes in as soon as there is a process again.
@@ -162,6 +163,15 @@ async function untilShared(stage: Stage): Promise<void> {
       )
       return rows.length === 2 && rows.every(({ shards }) => shards === 32)
     },
+    WAIT_MS_MAX,
+  )
+}
+
+/** No lease has an aftermath: with a second death before that, it would be taken after its whole time. */
+async function untilSettled(stage: Stage): Promise<void> {
+  await until(
+    'no aftermath lasts',
+    async () => (await stage.query('select from paybell.leases where is_early')).length === 0,
     WAIT_MS_MAX,
   )
 }

@@ -39,7 +39,8 @@ prepare "leases.readOthers" (uuid) as
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
     from processes p where p.id <> $1) as processes,
   (select json_agg(json_build_array(p.id, p.sign,
-        (select json_agg(l.shard) from leases l where l.owner = p.id)))
+        (select json_agg(l.shard) from leases l
+          where l.owner = p.id and not l.is_early)))
     from processes p where p.id <> $1 and p.sign is not null) as signed;
 
 -- leases.releaseLeases: kept as release-leases, hot path
@@ -49,8 +50,10 @@ prepare "leases.releaseLeases" (uuid, smallint[], bigint[], bigint[]) as
     select * from unnest($2::smallint[], $3::bigint[], $4::bigint[]));
 
 -- leases.renewOwn: kept as renew-leases, hot path
-prepare "leases.renewOwn" (uuid, double precision) as
-  update leases set expires_at = statement_timestamp() + $2 * interval '1 millisecond', beat = beat + 1
+prepare "leases.renewOwn" (uuid, double precision, smallint[], bigint[]) as
+  update leases set expires_at = statement_timestamp() + $2 * interval '1 millisecond', beat = beat + 1,
+  is_early = is_early and (shard, epoch) not in (
+    select * from unnest($3::smallint[], $4::bigint[]))
   where owner = $1 returning shard, epoch, beat;
 
 -- leases.sayAlive: kept as say-alive, hot path
@@ -63,9 +66,9 @@ prepare "leases.sayAlive" (uuid, text, text, bigint, text) as
   then excluded.sign else processes.sign end;
 
 -- leases.takeLeases: kept as take-leases, hot path
-prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[]) as
+prepare "leases.takeLeases" (uuid, bigint, double precision, smallint[], text[], smallint[]) as
   update leases set owner = $1, epoch = epoch + 1, beat = beat + 1,
-  expires_at = statement_timestamp() + $3 * interval '1 millisecond'
+  expires_at = statement_timestamp() + $3 * interval '1 millisecond', is_early = shard = any($6::smallint[])
   where shard in (
     select l.shard from leases l
     where l.owner is null or (l.shard, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))) in (
