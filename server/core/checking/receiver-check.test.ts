@@ -80,12 +80,29 @@ const silent = (reason: 'timeout' | 'connection-reset'): Answered => ({
   durationMs: 10,
 })
 
+const tokenless = (reason: 'token-refused' | 'token-unreachable', detail: string): Answered => ({
+  outcome: { kind: 'tokenless', reason, detail },
+  durationMs: 10,
+})
+
 const JUDGEMENTS: [string, Answered[], string, RegExp][] = [
   ['valid-signature', [answered(200)], 'pass', /200/],
   ['valid-signature', [answered(200, 6_000)], 'warning', /6\.0 seconds/],
   ['valid-signature', [answered(204)], 'fail', /exactly 200/],
   ['valid-signature', [answered(302)], 'fail', /redirects/],
   ['valid-signature', [silent('timeout')], 'fail', /15 seconds.*afterwards/],
+  [
+    'valid-signature',
+    [tokenless('token-refused', 'The token endpoint answered 401 invalid_client.')],
+    'fail',
+    /gave no token\. The token endpoint answered 401 invalid_client\. .*Check clientId/,
+  ],
+  [
+    'valid-signature',
+    [tokenless('token-unreachable', 'The token endpoint did not answer: tls-name.')],
+    'fail',
+    /could not be reached\. The token endpoint did not answer: tls-name\. .*Check tokenUrl/,
+  ],
   ['same-event-twice', [answered(500)], 'fail', /first time.*500/],
   ['same-event-twice', [answered(200), answered(409)], 'fail', /second time.*409/],
   ['unicode', [answered(401)], 'fail', /401/],

@@ -102,6 +102,16 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     `Attempt 6 of about 40 failed at TLS: the certificate is invalid, or the handshake failed. ${NEXT}`,
   ],
   [
+    'a token that was refused',
+    failed('token-refused'),
+    `Attempt 6 of about 40 could not be sent: the token endpoint gave no token that can be used. ${NEXT}`,
+  ],
+  [
+    'a token endpoint that is away',
+    failed('token-unreachable'),
+    `Attempt 6 of about 40 could not be sent: the token endpoint could not be reached, or failed itself. ${NEXT}`,
+  ],
+  [
     'a connection that was reset',
     failed('connection-reset'),
     `Attempt 6 of about 40 failed: the connection was closed before the response. ${NEXT}`,

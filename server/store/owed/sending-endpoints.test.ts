@@ -57,6 +57,22 @@ test('it comes with its keys opened and its extra header', async () => {
   assert.deepEqual(found?.secrets?.extraHeader, ['Authorization', 'Basic ü'])
 })
 
+const WHOLE = {
+  ...{ deliver: 'every', document: 'inline', signatures: ['hmac'], hmac_header_name: 'X-A' },
+  oauth2: { tokenUrl: 'https://bank.example/token', clientId: 'paybell' },
+}
+
+test('the secret of its token client is opened; one that does not open is a value', async () => {
+  await setSecrets({ ...WHOLE, oauth2_secret: seal('oauth2_secret', 'secret') })
+  const { endpointId } = endpoint
+  const found = await read()
+  assert.deepEqual(found?.secrets?.oauth2, { ...WHOLE.oauth2, endpointId, clientSecret: 'secret' })
+  await setSecrets({ oauth2_secret: seal('oauth2_secret', 'secret', randomUUID()) })
+  assert.equal((await read())?.secrets, null)
+  await setSecrets({ oauth2_secret: null })
+  assert.equal((await read())?.secrets?.oauth2?.clientSecret, null, 'with a key there is none')
+})
+
 test('without a previous key and a header, there are none', async () => {
   const found = await read()
   assert.equal(found?.secrets?.keys.previous, null)
