@@ -32,7 +32,11 @@ buildSdk()
 /** The service with its console, its migrations and the whole command line. */
 async function buildService(): Promise<void> {
   const folder = join(OUT, 'paybell')
-  await bundle('cli/main.ts', join(folder, CODE), { packages: 'external', splitting: true })
+  await bundle('cli/main.ts', join(folder, CODE), {
+    target: `node${oldestNode('paybell')}`,
+    packages: 'external',
+    splitting: true,
+  })
   copyInto(folder, {
     migrations: 'migrations',
     'console/dist': 'console/dist',
@@ -55,6 +59,7 @@ async function buildService(): Promise<void> {
 async function buildCommandLine(): Promise<void> {
   const folder = join(OUT, 'cli')
   await bundle('cli/integrator.ts', join(folder, CODE), {
+    target: `node${oldestNode('cli')}`,
     packages: 'bundle',
     splitting: true,
     // What is installed stays below a megabyte; names stay, for errors.
@@ -76,7 +81,7 @@ function buildSdk(): void {
 async function bundle(
   entry: string,
   outdir: string,
-  options: Pick<BuildOptions, 'packages' | 'splitting' | 'minify' | 'keepNames'>,
+  options: Pick<BuildOptions, 'target' | 'packages' | 'splitting' | 'minify' | 'keepNames'>,
 ): Promise<void> {
   await build({
     absWorkingDir: ROOT,
@@ -85,7 +90,6 @@ async function bundle(
     bundle: true,
     format: 'esm',
     platform: 'node',
-    target: 'node22',
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'warning',
@@ -105,12 +109,19 @@ function writePackage(folder: string, name: string, more: object): void {
   writeJson(join(folder, 'package.json'), { ...template, ...common, ...more })
   copyInto(folder, {
     [`packages/${name}/README.md`]: 'README.md',
-    'packages/paybell.js': 'dist/paybell.js',
     // Of others, whose code is inside our files.
     'THIRD-PARTY-LICENSES.md': 'dist/THIRD-PARTY-LICENSES.md',
     LICENSE: 'LICENSE',
   })
+  const command = readText('packages/paybell.js').replace(/(?<=OLDEST = )\d+/, oldestNode(name))
+  writeFileSync(join(folder, 'dist/paybell.js'), command)
   chmodSync(join(folder, 'dist/paybell.js'), 0o755)
+}
+
+/** The first Node that a package runs on, as its manifest tells npm. */
+function oldestNode(name: string): string {
+  const { engines } = JSON.parse(readText(`packages/${name}/package.json`))
+  return engines.node.replace('>=', '')
 }
 
 function copyInto(folder: string, files: Readonly<Record<string, string>>): void {

@@ -3,13 +3,14 @@
 // says so in a sentence. The service gets its memory flags by being started once more in the same process,
 // where Node can do that.
 
+// Of the package that this is part of: its manifest says so to npm, and the build writes it here.
 const OLDEST = 22
 const IS_SERVICE = ['serve', 'sandbox'].includes(process.argv[2])
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=150']
 // A library looks whether there is SQLite, and Node 22 warns of it.
-if (major === OLDEST) FLAGS.push('--disable-warning=ExperimentalWarning')
+if (major === 22) FLAGS.push('--disable-warning=ExperimentalWarning')
 
 if (major < OLDEST) {
   console.error(
