@@ -38,7 +38,7 @@ export const GROUPS = {
   },
   http: {
     about: 'the interface',
-    patterns: ['server/http/**/*.test.ts'],
+    patterns: ['server/http/**/*.test.ts', 'test/words/**/*.test.ts'],
     when: 'computing',
   },
   database: {

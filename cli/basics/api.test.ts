@@ -9,9 +9,9 @@ import { paintFor } from './terminal.ts'
 
 const PROBLEM = {
   type: 'http://x/problems/invalid-fields',
-  title: 'The request body does not conform',
+  title: 'The request body is invalid',
   status: 400,
-  detail: 'One field does not conform.',
+  detail: 'One field is invalid.',
   instance: 'urn:request:abc-1',
   code: 'invalid-fields',
   errors: [{ pointer: '/name', code: 'missing', detail: 'Is required.\u001b[2J' }],
@@ -58,8 +58,8 @@ test('a problem is one block: title, detail, fields, request id, and no control 
   assert.equal(
     problemText(error, paintFor(false)),
     [
-      'paybell: The request body does not conform (400 invalid-fields)',
-      '  One field does not conform.',
+      'paybell: The request body is invalid (400 invalid-fields)',
+      '  One field is invalid.',
       '  /name: Is required.\\u001b[2J',
       '  request abc-1',
     ].join('\n'),
@@ -108,7 +108,7 @@ test('a refused key comes with what to check', async () => {
   assert.ok(error instanceof RefusedError)
   assert.equal(
     problemText(error, paintFor(false)),
-    'paybell: The request body does not conform (401 invalid-fields)\n  One field does not conform.\n  /name: Is required.\\u001b[2J\n  Check the key.\n  request abc-1',
+    'paybell: The request body is invalid (401 invalid-fields)\n  One field is invalid.\n  /name: Is required.\\u001b[2J\n  Check the key.\n  request abc-1',
   )
 })
 

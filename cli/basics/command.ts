@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
 import type { Answer, Api } from './api.ts'
 import { webUrl } from './parse.ts'
-import { runCommand, UsageError } from './run.ts'
+import { runCommand, SilentFailure, UsageError } from './run.ts'
 import { isColourRefused, loadCallerConfig } from './settings.ts'
 import { Target, type TargetOptions } from './target.ts'
 import {
@@ -80,9 +80,25 @@ export class Call<O = unknown> {
     this.print(formatFields(fields, this.paint))
   }
 
-  /** Asks only where a person is there to answer; a script has said what it wants. */
-  async confirms(question: string): Promise<boolean> {
-    if (process.stdin.isTTY !== true || process.stderr.isTTY !== true || this.isJson) return true
+  /**
+   * Goes on where `--yes` is given or a person agrees. Where nobody can be asked a script has said what it wants,
+   * unless nothing brings it back: for that it must say `--yes`.
+   */
+  async confirm(question: string, isForGood = false): Promise<void> {
+    const { yes } = this.options as { yes?: boolean }
+    if (yes) return
+    const canAsk = process.stdin.isTTY === true && process.stderr.isTTY === true && !this.isJson
+    if (!canAsk && isForGood) {
+      throw new UsageError(
+        'this cannot be undone, and nobody can be asked here: add --yes to do it',
+      )
+    }
+    if (!canAsk || (await this.#agrees(question))) return
+    this.note('Nothing was done.')
+    throw new SilentFailure()
+  }
+
+  async #agrees(question: string): Promise<boolean> {
     const lines = createInterface({ input: process.stdin, output: process.stderr })
     try {
       return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())

@@ -1,6 +1,7 @@
 // Files with certificates and keys, which commands are given by their path.
 
 import { readFileSync } from 'node:fs'
+import { describeFault } from './describe-fault.ts'
 import { UsageError } from './run.ts'
 
 /** What is in it, if it is PEM at all. What is wrong with it otherwise is the service's to say. */
@@ -18,6 +19,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
+    throw new UsageError(describeFault(error))
   }
 }

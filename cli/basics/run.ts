@@ -5,6 +5,7 @@ import { CommanderError } from 'commander'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
 import { ConfigError } from '../../server/core/plain/setting.ts'
 import { UnreachableError } from './api.ts'
+import { describeFault } from './describe-fault.ts'
 import { problemText } from './problem-text.ts'
 import { StopSignals } from './stop-signals.ts'
 import { paintFor } from './terminal.ts'
@@ -43,10 +44,10 @@ function describe(error: unknown, hasColour: boolean): string {
   if (error instanceof PaybellError && error.status >= 400) return problemText(error, paint)
   const name = paint.red('paybell:')
   if (error instanceof UnreachableError) {
-    return `${name} ${error.message}\n  Start a sandbox with npm start, or say where the service is with --url or PAYBELL_URL.`
+    return `${name} ${error.message}\n  Start it, or say where the service is with --url or PAYBELL_URL.`
   }
   if (error instanceof AggregateError) return `${name} ${error.errors.map(String).join('; ')}`
-  return `${name} ${error instanceof Error ? error.message : String(error)}`
+  return `${name} ${describeFault(error)}`
 }
 
 /** Resolves with the first SIGINT or SIGTERM. Later ones change nothing: Ctrl-C under npm sends two. */

@@ -84,7 +84,7 @@ test('regression: a client that is named without its secret is not another one, 
 
 test('without any settings the error says what to do', async () => {
   const { target: found } = target({ PAYBELL_DATA_DIR: join(dir, 'nothing') })
-  await assert.rejects(found.operator(), /Start a sandbox with npm start/)
+  await assert.rejects(found.operator(), /Sign in with paybell login --url URL/)
 })
 
 test('a profile that is named counts for everything, and one that is not named only at last', async () => {

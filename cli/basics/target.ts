@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import { isSafeForSecrets } from '../../sdk/src/calling/service-options.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
+import { describeFault } from './describe-fault.ts'
 import { Profiles, type SavedService } from './profiles.ts'
 import { UsageError } from './run.ts'
 import { readSandboxFile } from './sandbox-file.ts'
@@ -74,7 +75,7 @@ export class Target {
     if (baseUrl === undefined || operatorKey === undefined) {
       throw new UsageError(
         baseUrl === undefined
-          ? `no service is named. Start a sandbox with npm start, sign in with paybell login, or give --url and PAYBELL_OPERATOR_KEY.${this.#looked()}`
+          ? `no service is named. Sign in with paybell login --url URL, give --url and PAYBELL_OPERATOR_KEY, or start a sandbox.${this.#looked()}`
           : 'no operator key is given. Set PAYBELL_OPERATOR_KEY, give --key-file FILE, or sign in: paybell login --operator',
       )
     }
@@ -120,7 +121,7 @@ export class Target {
     const baseUrl = url ?? saved?.baseUrl
     if (baseUrl === undefined) {
       throw new UsageError(
-        `no service is named. Start a sandbox with npm start, sign in with paybell login, or give --url.${this.#looked()}`,
+        `no service is named. Sign in with paybell login --url URL, give --url, or start a sandbox.${this.#looked()}`,
       )
     }
     const isHalf = (clientId === null) !== (clientSecret === null)
@@ -178,9 +179,7 @@ export class Target {
     const saved = given === null ? await this.#savedAt(null) : null
     const url = given ?? saved?.baseUrl
     if (url === undefined) {
-      throw new UsageError(
-        `no service is named. Start a sandbox with npm start, or give --url.${this.#looked()}`,
-      )
+      throw new UsageError(`no service is named. Give --url, or start a sandbox.${this.#looked()}`)
     }
     this.#sayAs(null, url, saved)
     const refusedHint = 'It asks for credentials: check the address.'
@@ -275,7 +274,7 @@ export function operatorApi(url: string, key: string, agent?: Agent): Api {
 
 async function readSecretFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new UsageError(`${path} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
   const secret = text.trim()
   if (secret === '' || /\s/.test(secret)) throw new UsageError(`${path} must hold one key.`)

@@ -224,7 +224,7 @@ async function replayMissing(
   path: string,
   noun: string,
 ): Promise<void> {
-  const { since, events, dryRun, yes } = call.options
+  const { since, events, dryRun } = call.options
   const until = endOfAsking(since, call.options.until)
   const api = await call.target.client()
   const body = {
@@ -240,10 +240,7 @@ async function replayMissing(
     else call.print(dryRun ? `${what} would be sent.` : 'Nothing is missing.')
     return
   }
-  if (!yes && !(await call.confirms(`Send ${what} to this ${noun}?`))) {
-    call.note('Nothing was done.')
-    throw new SilentFailure()
-  }
+  await call.confirm(`Send ${what} to this ${noun}?`)
   const answer = await api.post(path, body)
   call.answer<{ queued: number }>(answer, ({ queued }) => {
     call.print(`${plural(queued, 'delivery is', 'deliveries are')} on the way, oldest first.`)

@@ -4,6 +4,7 @@
 import { access } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { durationOption } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { formatCount, formatDuration, plural } from '../basics/terminal.ts'
@@ -67,7 +68,7 @@ async function importPayments(call: Call<ImportCommandOptions>, file: string): P
 
 async function mustBeReadable(file: string): Promise<void> {
   await access(file).catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
 }
 

@@ -13,9 +13,10 @@ import type { CursorPage, Payment, PaymentItem } from '../../sdk/src/wire/types.
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import type { Api } from '../basics/api.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from '../basics/command.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { type CursorOptions, showCursorPage, withCursor } from '../basics/lists.ts'
 import { id, instant, oneOf } from '../basics/parse.ts'
-import { SilentFailure, UsageError } from '../basics/run.ts'
+import { UsageError } from '../basics/run.ts'
 import { type Column, formatTime, paintState, plural } from '../basics/terminal.ts'
 import { paymentsImportCommand } from './payments-import.ts'
 
@@ -67,7 +68,7 @@ async function putPayment(call: Call<{ id?: string }>, file: string): Promise<vo
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
 }
 
@@ -225,13 +226,10 @@ function erase(): Command {
 async function erasePayment(call: Call<{ yes?: boolean }>, paymentId: string): Promise<void> {
   const api = await call.operator()
   const question = `Erase payment ${paymentId}? Its data, its files and those of its events cannot be brought back.`
-  if (!call.options.yes && !(await call.confirms(question))) {
-    call.note('Nothing was done.')
-    throw new SilentFailure()
-  }
+  await call.confirm(question, true)
   const answer = await api.post(`${PATH}/${paymentId}/erase`)
   call.answer<ErasedPayment>(answer, ({ events, documents, cancelled, erasedAt }) => {
-    call.print(`${paymentId} erased, ${formatTime(erasedAt)}.`)
+    call.print(`${paymentId} is erased since ${formatTime(erasedAt)}.`)
     call.print(
       `${plural(events, 'event', 'events')}, ${plural(documents, 'file', 'files')}, ${plural(cancelled, 'pending delivery cancelled', 'pending deliveries cancelled')}.`,
     )

@@ -14,6 +14,7 @@ import {
   JSON_HELP,
   readerCommand,
 } from '../basics/command.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { webUrl } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { KEYS_PATH, readKeySet, toKeySet } from './key-set.ts'
@@ -93,6 +94,6 @@ function show(call: Call, receipt: Receipt): void {
 
 function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
 }

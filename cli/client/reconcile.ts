@@ -20,6 +20,7 @@ import {
 } from '../../sdk/src/proving/reconcile.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import { type Call, callCommand, calling } from '../basics/command.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { id, instant } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { formatCount, formatTime } from '../basics/terminal.ts'
@@ -100,7 +101,7 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
 async function readIds(file: string): Promise<string[]> {
   const read = file === '-' ? text(process.stdin) : readFile(file, 'utf8')
   const content = await read.catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
   return content.split('\n').flatMap((line, at) => {
     const [first = ''] = line.trim().split(/\s+/)

@@ -11,6 +11,7 @@ import { PaybellError } from '../../sdk/src/plain/errors.ts'
 import type { Endpoint, Page } from '../../sdk/src/wire/types.ts'
 import type { Api } from '../basics/api.ts'
 import type { Call } from '../basics/command.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { oneOf } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { plural } from '../basics/terminal.ts'
@@ -105,7 +106,7 @@ async function readInput(file: string): Promise<string> {
     return await readFile(file, 'utf8')
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new UsageError(describeFault(error))
   }
 }
 

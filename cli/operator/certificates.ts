@@ -11,7 +11,6 @@ import { type Call, calling, family, operatorCommand, readerCommand } from '../b
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id } from '../basics/parse.ts'
 import { readPemFile } from '../basics/pem-file.ts'
-import { SilentFailure } from '../basics/run.ts'
 import { formatTime, plural } from '../basics/terminal.ts'
 
 const PATH = '/operator/v1/client-certificates'
@@ -185,10 +184,7 @@ async function follow(
     return
   }
   const question = `Show ${plural(endpoints, 'endpoint')} the certificate ${to}?`
-  if (!call.options.yes && !(await call.confirms(question))) {
-    call.note('Nothing was done.')
-    throw new SilentFailure()
-  }
+  await call.confirm(question)
   call.answer<FollowingEndpoints>(await api.post(path, { ...body, dryRun: false }), (done) => {
     call.print(
       `${plural(done.endpoints, 'endpoint')}: shown the certificate ${to} within 5 seconds.`,

@@ -35,6 +35,7 @@ const ORDERS = [
 interface ListOptions extends PageOptions {
   client?: string
   status?: string
+  failing?: boolean
   search?: string
   sort?: string
 }
@@ -43,14 +44,15 @@ function list(): Command {
   return withPage(
     operatorCommand('list', 'List endpoints and their health.', [
       'paybell endpoints list',
+      'paybell endpoints list --failing',
       'paybell endpoints list --status DISABLED',
       'paybell endpoints list --search acme',
-      'paybell endpoints list --sort failingSince',
       'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
     ])
       .option('--client <id>', 'only of this client', id)
       .option('--account <id>', 'only of this account', id)
       .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED']))
+      .option('--failing', 'only those whose last attempts have failed')
       .option('--search <words>', 'only with these words in the address')
       .option(
         '--sort <order>',
@@ -59,10 +61,19 @@ function list(): Command {
       ),
   ).action(
     calling(async (call: Call<ListOptions>) => {
-      const { page, size, status, sort, search: q } = call.options
+      const { page, size, status, failing, sort, search: q } = call.options
       const { client: clientId, account: accountId } = call.options
       const api = await call.operator()
-      const answer = await api.get(PATH, { page, size, status, clientId, accountId, q, sort })
+      const answer = await api.get(PATH, {
+        page,
+        size,
+        status,
+        failing,
+        clientId,
+        accountId,
+        q,
+        sort,
+      })
       showPage<OperatorEndpointDetail>(
         call,
         answer,
@@ -79,7 +90,9 @@ function list(): Command {
           { title: 'CLIENT', of: ({ clientName }) => clientName },
           { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
         ],
-        'There are no endpoints. Clients make them: paybell webhooks register URL --generate-key',
+        failing
+          ? 'No endpoint is failing.'
+          : 'There are no endpoints. Clients make them: paybell webhooks register URL --generate-key',
       )
     }),
   )

@@ -6,7 +6,6 @@ import type { CountedEndpoint, Job } from '../../sdk/src/internal/operator-types
 import type { Api } from '../basics/api.ts'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
 import { endOfAsking, instant } from '../basics/parse.ts'
-import { SilentFailure } from '../basics/run.ts'
 import { cellText, formatCount, formatTime, plural } from '../basics/terminal.ts'
 import { type FilterOptions, toFilter, withFilter } from '../client/deliveries.ts'
 
@@ -67,10 +66,7 @@ async function recover(call: Call<RecoverOptions>): Promise<void> {
     else call.print(`${what}: ${options.dryRun ? 'would be replayed.' : 'nothing to replay.'}`)
     return
   }
-  if (!options.yes && !(await call.confirms(`Replay ${what}?`))) {
-    call.note('Nothing was done.')
-    throw new SilentFailure()
-  }
+  await call.confirm(`Replay ${what}?`)
   const answer = await api.post(PATH, { filter, dryRun: false })
   const { replayed } = answer.json<{ replayed: number }>()
   const job = answer.headers.get('location')

@@ -5,7 +5,6 @@ import type { Command } from 'commander'
 import type { RevokedKey } from '../../sdk/src/internal/operator-types.ts'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
 import { id } from '../basics/parse.ts'
-import { SilentFailure } from '../basics/run.ts'
 
 const KEY = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
@@ -20,10 +19,7 @@ export function revokeCommand(family: 'signing-keys' | 'webhook-keys', loss: str
       calling(async (call: Call<{ yes?: boolean }>, kid: string) => {
         const api = await call.operator()
         const question = `Revoke the key ${kid}? This cannot be undone. ${loss}`
-        if (!call.options.yes && !(await call.confirms(question))) {
-          call.note('Nothing was done.')
-          throw new SilentFailure()
-        }
+        await call.confirm(question, true)
         const answer = await api.post(`/operator/v1/${family}/${kid}/revoke`)
         call.answer<RevokedKey>(answer, ({ newKid }) => {
           call.print(`The key ${kid} is revoked, in every process within 5 seconds.`)

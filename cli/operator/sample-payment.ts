@@ -7,6 +7,7 @@ import { basename, extname } from 'node:path'
 import type { DocumentWithFile } from '../../sdk/src/internal/operator-types.ts'
 import type { PaymentState } from '../../sdk/src/wire/types.ts'
 import { FILE_BYTES_MAX } from '../../server/core/payments/payment.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { UsageError } from '../basics/run.ts'
 
 export type SamplePayment = Record<string, unknown> & { id: string }
@@ -97,7 +98,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 export async function readDocument(path: string): Promise<DocumentWithFile> {
   const bytes = await readFile(path).catch((error: Error) => {
-    throw new UsageError(`${path} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
   if (bytes.length > FILE_BYTES_MAX) {
     throw new UsageError(`${path} has more than 10 MiB, which is the limit for a document.`)

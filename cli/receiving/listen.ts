@@ -12,6 +12,7 @@ import { id, integer } from '../basics/parse.ts'
 import { untilSignal } from '../basics/run.ts'
 import { plural, safe } from '../basics/terminal.ts'
 import { type Forwarded, forward } from './forward.ts'
+import { isReached } from './is-reached.ts'
 import {
   answeredLine,
   arrivedLine,
@@ -115,6 +116,11 @@ async function openSession(call: Call<ListenOptions>): Promise<OpenSession> {
   }
   const where = options.forwardTo ? `, forwarding to ${options.forwardTo}` : ''
   call.note(`Listening as ${name} at ${url}${where}`)
+  if (options.forwardTo && !(await isReached(new URL(options.forwardTo)))) {
+    call.note(
+      `Nothing answers at ${options.forwardTo} yet: callbacks fail, and are retried, until it does.`,
+    )
+  }
   call.note(given ? 'Shared key: the given one' : `Shared key: ${sharedKey} (kept in ${keys.path})`)
   return { session, sharedKey }
 }

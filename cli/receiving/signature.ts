@@ -13,6 +13,7 @@ import { HMAC_HEADER } from '../../server/core/signatures/callback-headers.ts'
 import { hmacHex, standardSignature, toSigningKey } from '../../server/core/signatures/signature.ts'
 import { type Diagnosis, diagnose } from '../../server/core/signatures/signature-doctor.ts'
 import { type Call, calling, family, helpText, JSON_HELP } from '../basics/command.ts'
+import { describeFault } from '../basics/describe-fault.ts'
 import { gather, integer } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { type HmacHeaderOptions, withHmacHeader } from './hmac-header.ts'
@@ -197,6 +198,6 @@ const seconds = integer(0, 100_000_000_000)
 async function readBody(file: string): Promise<Buffer> {
   if (file === '-') return buffer(process.stdin)
   return readFile(file).catch((error: Error) => {
-    throw new UsageError(`${file} cannot be read: ${error.message}`)
+    throw new UsageError(describeFault(error))
   })
 }

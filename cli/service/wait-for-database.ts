@@ -43,7 +43,8 @@ export async function waitForDatabase(waiting: Waiting): Promise<readonly string
       }
       if (reason !== said.reason || nowMs - said.atMs >= SAY_EVERY_MS) {
         said = { reason, atMs: nowMs }
-        logger.warn({ reason, waitSeconds }, 'database.awaited')
+        const remedy = remedyOf(error) ?? undefined
+        logger.warn({ reason, remedy, waitSeconds }, 'database.awaited')
       }
     }
     await delay(TRY_EVERY_MS)

@@ -42,7 +42,10 @@ export function tellAllowedMethods(app: FastifyInstance): void {
       for (const method of pattern.methods) methods.add(method)
     }
     if (methods.size > 0) return notAllowed(reply, methods)
-    return new ServiceError('not-found', 'This service has no such address.')
+    return new ServiceError(
+      'not-found',
+      'This service has no such address: /docs lists all of them.',
+    )
   }
 }
 

@@ -97,7 +97,7 @@ test('a cursor over several cells comes back as it was, and a made-up one is ref
     toCursor('cells', '[["0"]]'),
     toCursor('cells', '[['),
   ]) {
-    assert.throws(() => parseCellsCursor(text), /does not conform/, text)
+    assert.throws(() => parseCellsCursor(text), /One parameter of the query is invalid/, text)
   }
 })
 

@@ -167,7 +167,7 @@ export class Route {
     } else if (!isPlainPath(path) || isOfOtherPort(path, surface)) {
       sendProblem(
         response,
-        new ServiceError('not-found', 'This service has no such address.'),
+        new ServiceError('not-found', 'This service has no such address: /docs lists all of them.'),
         this.#baseUrl,
       )
     } else if (surface === 'public' && this.#guides.has(request, path)) {
@@ -211,7 +211,7 @@ export class Route {
       const code = surface === 'public' ? 'not-found' : 'invalid-token'
       const detail =
         surface === 'public'
-          ? 'This service has no such address.'
+          ? 'This service has no such address: /docs lists all of them.'
           : 'Send the key of PAYBELL_ROUTE_KEY.'
       sendProblem(response, new ServiceError(code, detail), this.#baseUrl)
       return

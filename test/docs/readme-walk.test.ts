@@ -20,7 +20,7 @@ function walkBlocks(): string[] {
 test('README: one sentence, then how to start and how to test it', () => {
   assert.match(README, /^# Paybell\n\nPaybell [^.]+\.\n/)
   const commands = [...README.matchAll(/^```sh\n(.*?)\n```$/gms)].map((match) => match[1])
-  assert.deepEqual(commands, ['npm ci && npm start', 'npx paybell sandbox', 'npm ci && npm test'])
+  assert.deepEqual(commands, ['npm ci && npm start', 'npm ci && npm test'])
 })
 
 test('README: the walk leads to a signed callback that verifies', async (t) => {

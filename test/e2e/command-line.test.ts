@@ -80,7 +80,8 @@ test('a key of the service that leaked is revoked by its id', async () => {
       revoked.stdout,
       new RegExp(`^The key ${kid} is revoked.*\nKey .* signs from now on.\n$`),
     )
-    const again = await run(family, 'revoke', kid)
+    assert.match((await run(family, 'revoke', kid)).stderr, /cannot be undone.*add --yes/)
+    const again = await run(family, 'revoke', kid, '--yes')
     assert.equal(again.code, 1)
     assert.match(again.stderr, /404 not-found/)
     assert.equal((await run(family, 'revoke', 'no-id')).code, 2)
@@ -167,7 +168,7 @@ test('certificates are imported from files, and endpoints follow to another one'
   assert.equal(gone.stdout, `The certificate ${second.id} is deleted.\n`)
   const notPem = await run(...change, '--ca-file', join(dir, 'none.pem'))
   assert.equal(notPem.code, 2)
-  assert.match(notPem.stderr, /cannot be read/)
+  assert.match(notPem.stderr, /there is no such file/)
   await writeFile(files.ca, 'not PEM')
   assert.match((await run(...change, '--ca-file', files.ca)).stderr, /is not PEM/)
   assert.equal((await run('webhooks', 'delete', webhook.id)).code, 0)
@@ -418,8 +419,8 @@ test('wrong usage ends with 2, and says what to do', async (t) => {
     [['recover', '--since', 'yesterday'], /how long ago \(2h\)/],
     [['trigger', '--state', 'LOST'], /Give one of DRAFT, CANCELLED/],
     [['trigger', '--override', 'colour=red'], /a payment has no colour/],
-    [['payments', 'put', join(dir, 'nothing.json')], /cannot be read/],
-    [['payments', 'import', join(dir, 'nothing.ndjson')], /cannot be read/],
+    [['payments', 'put', join(dir, 'nothing.json')], /there is no such file/],
+    [['payments', 'import', join(dir, 'nothing.ndjson')], /there is no such file/],
     [['keys', 'create', 'X', '--role', 'king'], /admin, ingest, viewer/],
   ]
   const check = async ([args, message]: readonly [string[], RegExp]) => {

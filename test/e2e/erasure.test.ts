@@ -263,14 +263,24 @@ test('paybell payments erase', async () => {
   await put(id, bodyOf(id), 201)
   const env = { PAYBELL_URL: paybell.baseUrl, PAYBELL_OPERATOR_KEY: paybell.operatorKey }
   const erase = (...args: string[]) => callCommand(['payments', 'erase', ...args], { env })
-  const first = await erase(id, '--yes')
+  const unasked = await erase(id)
+  assert.equal(unasked.code, 2)
+  assert.match(unasked.stderr, /cannot be undone.*add --yes/)
+  assert.equal((await erase(id, '--json')).code, 2)
+  const first = await erase(id, '--yes', '--json')
   assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stdout, new RegExp(`^${id} erased, .*\n1 event, 1 file, `))
-  const again = await erase(id, '--json')
-  assert.deepEqual(
-    [JSON.parse(again.stdout).id, JSON.parse(again.stdout).documents, again.code],
-    [id, 0, 0],
-  )
+  const { erasedAt, ...counts } = JSON.parse(first.stdout)
+  assert.deepEqual(counts, { id, events: 1, documents: 1, cancelled: counts.cancelled })
+  const again = await erase(id, '--yes', '--json')
+  assert.deepEqual(JSON.parse(again.stdout), {
+    id,
+    erasedAt,
+    events: 1,
+    documents: 0,
+    cancelled: 0,
+  })
+  const told = await erase(id, '--yes')
+  assert.match(told.stdout, new RegExp(`^${id} is erased since .*\n1 event, 0 files, `))
   assert.equal((await erase(randomUUID(), '--yes')).code, 1)
   assert.equal((await erase('nonsense', '--yes')).code, 2)
 })

@@ -228,7 +228,7 @@ test('a refusal names its code and every wrong field, and records nothing', asyn
     const wrong = body(id, { quoteId: 'x', amount: { amount: -1, currency: 'eur' } })
     await assert.rejects(client.query(RECORD, [accountId, wrong]), (error: pg.DatabaseError) => {
       assert.equal(error.code, 'PB001')
-      assert.equal(error.message, 'invalid-fields: 3 fields do not conform.')
+      assert.equal(error.message, 'invalid-fields: 3 fields are invalid.')
       assert.match(error.detail ?? '', /^\/quoteId not-a-uuid: Must be a uuid/m)
       assert.match(error.detail ?? '', /^\/amount\/amount negative-amount: /m)
       assert.match(error.detail ?? '', /^\/amount\/currency not-a-currency: /m)

@@ -5,6 +5,7 @@ import { DELIVERY_STATES, type DeliveryState } from '../delivery/delivery.ts'
 import { EVENT_KINDS, type EventKind, TEXT_CHARACTERS_MAX } from '../payments/payment.ts'
 import { type ErrorCode, type FieldError, ServiceError } from '../plain/errors.ts'
 import { isInstant } from '../plain/instant.ts'
+import { countInvalid } from '../plain/invalid-count.ts'
 import { isStorableText } from '../plain/text.ts'
 import { isUuid } from '../plain/uuid.ts'
 import { type OutcomeFilter, parseOutcomes } from './outcome-filter.ts'
@@ -83,7 +84,11 @@ export function parseDeliveryFilter(
     if (value === null) return null
     return typeof value === 'string' && isInstant(value)
       ? Date.parse(value)
-      : refuse(name, 'not-a-date-time', 'Must be a date and time as in RFC 3339.')
+      : refuse(
+          name,
+          'not-a-date-time',
+          'Must be a date and time such as 2026-11-17T09:30:00Z (RFC 3339).',
+        )
   }
   const filter: DeliveryFilter = {
     clientId: uuid('clientId'),
@@ -106,13 +111,9 @@ export function parseDeliveryFilter(
     refuse('to', 'not-after-from', 'Must lie after from.')
   }
   if (faults.length > 0) {
-    throw new ServiceError(
-      at.code,
-      faults.length === 1
-        ? 'One member of the filter does not conform.'
-        : `${faults.length} members of the filter do not conform.`,
-      { errors: faults },
-    )
+    throw new ServiceError(at.code, countInvalid(faults.length, 'member', ' of the filter'), {
+      errors: faults,
+    })
   }
   return filter
 }

@@ -2,6 +2,7 @@
 // we did not make is the caller's mistake, never an error of ours.
 
 import { ServiceError } from '../plain/errors.ts'
+import { countInvalid } from '../plain/invalid-count.ts'
 
 export const CURSOR_LIMIT_DEFAULT = 50
 export const CURSOR_LIMIT_MAX = 200
@@ -29,7 +30,7 @@ export function parseCursor(text: string, ...patterns: readonly RegExp[]): strin
 }
 
 export function refuseCursor(): ServiceError {
-  return new ServiceError('invalid-query', 'The query does not conform.', {
+  return new ServiceError('invalid-query', countInvalid(1, 'parameter', ' of the query'), {
     errors: [
       {
         pointer: '/after',

@@ -10,3 +10,10 @@ export const MARK_OFFSET = 45
 export function isErased(text: string): boolean {
   return text.startsWith(ERASED_MARK, MARK_OFFSET)
 }
+
+/** Null while it is whole. */
+export function erasedAtOf(text: string): Date | null {
+  if (!isErased(text)) return null
+  const start = MARK_OFFSET + ERASED_MARK.length
+  return new Date(text.slice(start, text.indexOf('"', start)))
+}

@@ -48,9 +48,9 @@ export function members(value: unknown): Members | Fault {
     : NOT_AN_OBJECT
 }
 
-export function oneOf<T extends string>(list: readonly T[], what: string): Check<T> {
+export function oneOf<T extends string>(list: readonly T[]): Check<T> {
   const words = new Set<unknown>(list)
-  const fault = new Fault('not-in-list', `Must be one of the known ${what}.`)
+  const fault = new Fault('not-in-list', `Must be one of ${list.join(', ')}.`)
   return (value) =>
     typeof value !== 'string' ? NOT_A_STRING : words.has(value) ? (value as T) : fault
 }

@@ -3,6 +3,7 @@
 // no caller waits for. Null counts as left out, because many systems write it for what they do not have.
 
 import { type FieldError, ServiceError } from '../plain/errors.ts'
+import { countInvalid } from '../plain/invalid-count.ts'
 import { checkNames, type KnownNames } from '../plain/spelling.ts'
 import { isUuid } from '../plain/uuid.ts'
 import {
@@ -33,8 +34,8 @@ import {
   version,
 } from './payment-checks.ts'
 
-const state = oneOf(PAYMENT_STATES, 'payment states')
-const purpose = oneOf(PURPOSES, 'purposes of payment')
+const state = oneOf(PAYMENT_STATES)
+const purpose = oneOf(PURPOSES)
 // A required text says something; an optional one that is there may be empty.
 const requiredText = text(1, TEXT_CHARACTERS_MAX)
 const optionalText = text(0, TEXT_CHARACTERS_MAX)
@@ -169,7 +170,7 @@ function readDocument(fields: Fields, document: Members | null): PaymentDocument
   )
 }
 
-const MISSING = new Fault('missing', 'Is required.')
+const MISSING = new Fault('missing', 'This field is required.')
 
 /** Gathers the wrong fields. What it returns for one is undefined, and never used: `conforming` throws first. */
 class Fields {
@@ -200,9 +201,8 @@ class Fields {
   }
 
   conforming<T>(read: T): T {
-    const count = this.#errors.length
-    if (count === 0) return read
-    const detail = count === 1 ? 'One field does not conform.' : `${count} fields do not conform.`
+    if (this.#errors.length === 0) return read
+    const detail = countInvalid(this.#errors.length, 'field')
     throw new ServiceError('invalid-fields', detail, { errors: this.#errors })
   }
 

@@ -4,6 +4,7 @@
 // and the limits. In steps, because decoding, scanning and parsing 18 MB take up to 50 ms each.
 
 import { ServiceError } from './errors.ts'
+import { describeJsonFault } from './json-fault.ts'
 import type { Steps } from './steps.ts'
 
 export interface ParsedJson {
@@ -117,7 +118,9 @@ class AmountScan {
   }
 
   parse(): ParsedJson {
-    return { value: parseValid(this.#text), amountText: this.#amountText }
+    const value = tryParse(this.#text)
+    if (value === undefined) refuse(describeJsonFault(this.#text))
+    return { value, amountText: this.#amountText }
   }
 
   #look(code: number): void {
@@ -181,7 +184,7 @@ class AmountScan {
     if (length === 6) return this.#text.startsWith('amount', start + 1)
     // Six characters written as \uXXXX each are 36; whatever is longer is another name.
     if (!this.#hasEscape || length < 6 || length > 36) return false
-    return parseValid(this.#text.slice(start, end + 1)) === 'amount'
+    return tryParse(this.#text.slice(start, end + 1)) === 'amount'
   }
 
   #countValue(): void {
@@ -199,11 +202,12 @@ function refuse(what: string): never {
   throw new ServiceError('malformed-json', `The body is ${what}.`)
 }
 
-function parseValid(text: string): unknown {
+/** Undefined, which no JSON is, for what is none. */
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ServiceError('malformed-json', 'The body is not valid JSON.')
+    return undefined
   }
 }
 

@@ -24,7 +24,7 @@ export type ReadFile = (path: string) => string
 export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
-    super(`the settings do not conform:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    super(`these settings are invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
     this.name = 'ConfigError'
     this.faults = faults
   }

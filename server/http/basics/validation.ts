@@ -10,6 +10,7 @@ import { checkCallbackUrl } from '../../core/network/callback-url.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { type FieldError, ServiceError } from '../../core/plain/errors.ts'
 import { isInstant } from '../../core/plain/instant.ts'
+import { countInvalid } from '../../core/plain/invalid-count.ts'
 import { hasControlCharacter, isStorableText } from '../../core/plain/text.ts'
 import { isUuid } from '../../core/plain/uuid.ts'
 import { checkHeaderKey, checkHeaderValue } from '../../core/signatures/extra-header.ts'
@@ -81,9 +82,7 @@ function summary(errors: readonly FieldError[], one: string, whole: string): str
   if (isNoObject) return `The ${whole} must be a JSON object.`
   const [first] = errors
   if (first && errors.every(({ code }) => code === 'not-taken')) return first.detail
-  return errors.length === 1
-    ? `One ${one} of the ${whole} does not conform.`
-    : `${errors.length} ${one}s of the ${whole} do not conform.`
+  return countInvalid(errors.length, one, ` of the ${whole}`)
 }
 
 /** Formats are this service's own checks: their codes and messages reach the caller. */
@@ -121,7 +120,10 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
     'date-time': (text) =>
       isInstant(text)
         ? null
-        : { code: 'not-a-date-time', detail: 'Must be a date and time as in RFC 3339.' },
+        : {
+            code: 'not-a-date-time',
+            detail: 'Must be a date and time such as 2026-11-17T09:30:00Z (RFC 3339).',
+          },
   }
 }
 
@@ -136,7 +138,7 @@ function readQuery(sent: unknown, schema: TSchema): unknown {
     const text = query[name]
     if (typeof text !== 'string') continue
     // 1e9, 0x10, +1 and the empty text stay what they are: text. More digits become more than the greatest.
-    if (type === 'integer' && /^\d+$/.test(text)) query[name] = Number(text)
+    if (type === 'integer' && /^-?\d+$/.test(text)) query[name] = Number(text)
     if (type === 'boolean' && /^(true|false)$/.test(text)) query[name] = text === 'true'
   }
   return query
@@ -212,9 +214,9 @@ function toFault(error: ErrorObject, formats: Readonly<Record<string, Check>>): 
       const fault = typeof data === 'string' ? formats[params.format]?.(data) : null
       return fault
         ? { code: fault.code, detail: fault.detail }
-        : { code: 'wrong-format', detail: 'Does not conform.' }
+        : { code: 'wrong-format', detail: 'Is not written as it must be: see /docs.' }
     }
     default:
-      return { code: 'wrong-format', detail: 'Does not conform.' }
+      return { code: 'wrong-format', detail: 'Is not written as it must be: see /docs.' }
   }
 }

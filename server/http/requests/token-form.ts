@@ -60,7 +60,7 @@ export function readTokenForm(text: string, request: FastifyRequest): Credential
   }
   if (errors.length > 0) throw invalidFields(errors)
   if (grantType !== GRANT_TYPE) {
-    throw new ServiceError('unsupported-grant-type', `This service knows ${GRANT_TYPE} alone.`)
+    throw new ServiceError('unsupported-grant-type', `Only ${GRANT_TYPE} is supported.`)
   }
   if (assertion !== undefined) return readAsserted(assertion, clientId, request)
   return basic ?? { clientId: clientId as string, clientSecret: clientSecret as string }

@@ -80,7 +80,7 @@ export async function removeClientKey(
 async function readKey(given: Readonly<Record<string, unknown>>) {
   const parsed = parseClientJwk(given)
   if (!('kty' in parsed)) {
-    throw new ServiceError('invalid-fields', 'The key does not conform.', { errors: parsed })
+    throw new ServiceError('invalid-fields', 'The key is invalid.', { errors: parsed })
   }
   const { kid, ...jwk } = parsed satisfies ClientJwk
   try {
@@ -88,7 +88,7 @@ async function readKey(given: Readonly<Record<string, unknown>>) {
   } catch {
     const detail = 'Must be a point of its curve, or a modulus with its exponent.'
     const errors = [{ pointer: '/jwk', code: 'invalid-key', detail }]
-    throw new ServiceError('invalid-fields', 'The key does not conform.', { errors })
+    throw new ServiceError('invalid-fields', 'The key is invalid.', { errors })
   }
   return { kid: kid ?? (await calculateJwkThumbprint(jwk as JWK)), jwk }
 }

@@ -12,7 +12,6 @@ import {
   DEFAULT_CERTIFICATE,
   toEndpointTls,
 } from '../../core/delivery/endpoint-tls.ts'
-import type { ServiceError } from '../../core/plain/errors.ts'
 import type { Db } from '../../store/connection/db.ts'
 import { readCertificates } from '../../store/secrets/client-certificates.ts'
 import type { Deps } from '../shared/deps.ts'
@@ -55,7 +54,7 @@ async function assertShown(db: Db, choice: string): Promise<void> {
       chain !== null && (choice === DEFAULT_CERTIFICATE ? isDefault : id === choice),
   )
   if (found) return
-  throw refused(
+  throw unusable(
     '/tls/clientCertificate',
     choice === DEFAULT_CERTIFICATE
       ? 'The service has no certificate to show yet: ask its operator for one.'
@@ -68,16 +67,12 @@ function toAuthorities(given: readonly string[], nowMs: number): readonly string
   const pointer = '/tls/certificateAuthorities'
   const text = given.join('\n')
   if (text.length > CHAIN_CHARACTERS_MAX) {
-    throw refused(pointer, `Give at most ${CHAIN_CHARACTERS_MAX / 1_024} KiB of certificates.`)
+    throw unusable(pointer, `Give at most ${CHAIN_CHARACTERS_MAX / 1_024} KiB of certificates.`)
   }
   const read = readAuthorities(text, nowMs)
-  if ('refused' in read) throw refused(pointer, read.refused)
+  if ('refused' in read) throw unusable(pointer, read.refused)
   if (read.length > AUTHORITIES_MAX) {
-    throw refused(pointer, `Give at most ${AUTHORITIES_MAX} certificates.`)
+    throw unusable(pointer, `Give at most ${AUTHORITIES_MAX} certificates.`)
   }
   return read.map((one) => one.toString())
-}
-
-function refused(pointer: string, detail: string): ServiceError {
-  return unusable(pointer, detail, 'One field of the body does not conform.')
 }

@@ -2,6 +2,7 @@
 // pending deliveries end. Ids, states and times stay, and the sequence goes on if the payment is ever
 // written again (decision 0035).
 
+import { erasedAtOf } from '../../core/payments/erasure.ts'
 import { inTransaction, isDeadlock } from '../../store/connection/db.ts'
 import { cancelDeliveries } from '../../store/owed/cancellations.ts'
 import { lockPayments } from '../../store/payments/payments.ts'
@@ -18,6 +19,7 @@ import { notFound } from '../shared/service-errors.ts'
 
 export interface ErasedPayment {
   id: string
+  /** Of the first time, where it was erased already. */
   erasedAt: Date
   /** Events whose text was cut down, now or earlier. */
   events: number
@@ -59,7 +61,10 @@ async function eraseOnce(deps: Deps, paymentId: string, audit: Audit): Promise<E
     const documents = await eraseFiles(db, key.clientKey, hashes)
     await audit(db, `payment:${paymentId}`)
     const counts = { events: eventIds.length, documents, cancelled: emptied.length }
-    return { erased: { id: paymentId, erasedAt: now, ...counts }, emptied }
+    return {
+      erased: { id: paymentId, erasedAt: erasedAtOf(stored.text) ?? now, ...counts },
+      emptied,
+    }
   })
   for (const lane of emptied) {
     deps.engine.endpointChanged(lane.clientKey, lane.endpointId, lane.shard)

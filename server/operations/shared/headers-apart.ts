@@ -3,6 +3,7 @@
 
 import type { EndpointSettings } from '../../core/delivery/endpoint-settings.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
+import { countInvalid } from '../../core/plain/invalid-count.ts'
 import { isSameHeader } from '../../core/signatures/hmac-header-name.ts'
 
 export function assertHeadersApart(
@@ -25,7 +26,7 @@ export function assertHeadersApart(
 }
 
 function collides(pointer: string, detail: string): ServiceError {
-  return new ServiceError('invalid-fields', 'One field of the body does not conform.', {
+  return new ServiceError('invalid-fields', countInvalid(1, 'field', ' of the body'), {
     errors: [{ pointer, code: 'header-collides', detail }],
   })
 }

@@ -12,8 +12,8 @@ export function toServiceError(error: unknown): ServiceError {
 }
 
 /** Of one member of a body that conforms and cannot be used all the same: `detail` says why. */
-export function unusable(pointer: string, detail: string, summary = detail): ServiceError {
-  return new ServiceError('invalid-fields', summary, {
+export function unusable(pointer: string, detail: string): ServiceError {
+  return new ServiceError('invalid-fields', detail, {
     errors: [{ pointer, code: 'unusable', detail }],
   })
 }

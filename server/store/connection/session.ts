@@ -63,7 +63,7 @@ export interface SessionOptions {
 
 export function addressOf(url: string): DatabaseAddress {
   const address = parseDatabaseUrl(url)
-  if (address === undefined) throw new Error('the address of the database does not conform')
+  if (address === undefined) throw new Error('the address of the database is invalid')
   return address
 }
 
