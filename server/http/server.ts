@@ -36,6 +36,7 @@ import { listenerRoutes } from './routes/client/listeners.ts'
 import { missingEventRoutes } from './routes/client/missing-events.ts'
 import { noticeRoutes } from './routes/client/notices.ts'
 import { ownPaymentRoutes } from './routes/client/own-payments.ts'
+import { ownStatsRoutes } from './routes/client/own-stats.ts'
 import { receiverToolRoutes } from './routes/client/receiver-tools.ts'
 import { subscriptionRoutes } from './routes/client/subscriptions.ts'
 import { tokenRoutes } from './routes/client/tokens.ts'
@@ -140,6 +141,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
       eventRoutes(deps),
       deliveryRoutes(deps),
       ownPaymentRoutes(deps),
+      ownStatsRoutes(deps),
       searchRoutes(deps),
       receiverToolRoutes(deps, work),
       deliveryActionRoutes(deps),

@@ -144,7 +144,7 @@ site.test(
   async (visit) => {
     const { page, go, checkAccessibility } = visit
     await go('/')
-    await page.getByText(/of your .* not accepted yet/).waitFor()
+    await page.getByText(/^Of your \d+ endpoints: \d+ failing/).waitFor()
     await page
       .getByRole('link', { name: good.url('/good') })
       .first()

@@ -24,6 +24,7 @@ const UNNAMED: Readonly<Record<string, 'reads' | 'writes'>> = {
   'GET /v1/events': 'reads',
   'GET /v1/search': 'reads',
   'GET /v1/notices': 'reads',
+  'GET /v1/stats': 'reads',
   'GET /v1/client-certificates': 'reads',
   'POST /v1/webhooks/register': 'writes',
   'POST /api/v1/payments/subscribe': 'writes',

@@ -32,6 +32,12 @@ import {
 } from '../../server/store/endpoints/listeners.ts'
 import { readEndpointsToTell } from '../../server/store/endpoints/notices.ts'
 import {
+  countArrived,
+  countEndpointsByHealth,
+  countGivenUp,
+  readOwedFigures,
+} from '../../server/store/history/client-figures.ts'
+import {
   readAttempts,
   readDeliveriesOfEvents,
   readDeliveryDetail,
@@ -312,8 +318,12 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   )
 }
 
-async function numbers(recorder: Recorder, { now, jobId }: Sample): Promise<void> {
+async function numbers(recorder: Recorder, { now, jobId, clientKey }: Sample): Promise<void> {
   const { pool } = recorder
+  for (const read of [readOwedFigures, countArrived, countGivenUp]) {
+    await recorder.record('', () => read(pool, clientKey, now))
+  }
+  await recorder.record('', () => countEndpointsByHealth(pool, clientKey))
   await recorder.record('', () => readFinalCounts(pool))
   await recorder.record('', () => readEndedDays(pool, now))
   await recorder.record('', () => readOwedPicture(pool, [now, new Date(now.getTime() + 60_000)]))

@@ -18,6 +18,7 @@ import {
   OwnPaymentSchema,
   PaymentDeliveries,
 } from '../../server/http/routes/client/own-payments.ts'
+import { OwnStatsSchema } from '../../server/http/routes/client/own-stats.ts'
 import {
   CheckedStepSchema,
   DiagnosisSchema,
@@ -182,6 +183,7 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Listener', schema: ListenerSchema },
   { name: 'Notice', schema: NoticeSchema },
   { name: 'Notices', schema: NoticesSchema },
+  { name: 'OwnStats', schema: OwnStatsSchema },
   { name: 'ListenerOffer', schema: OfferSchema },
   { name: 'ListenerOutcome', schema: OutcomeBody, isRequest: true },
   { name: 'Page<Item>', schema: PageOf(ITEM) },

@@ -46,6 +46,7 @@ export type {
   ExplanationPart,
   Notice,
   Notices,
+  OwnStats,
   Page,
   PaymentEvent,
   PaymentItem,

@@ -2,6 +2,7 @@
 
 import type {
   EndpointSettings,
+  OwnStats,
   Page,
   Payment,
   PublicCertificate,
@@ -42,6 +43,8 @@ export interface Client {
   payments: PaymentCalls
   /** What your receivers are shown when they ask who calls, for them to trust; `tls.clientCertificate` chooses one. */
   certificates(query?: PageQuery, details?: CallOptions): Promise<Page<PublicCertificate>>
+  /** Counts over all accounts: endpoints by health, what is pending, what was delivered and given up lately. */
+  stats(details?: CallOptions): Promise<OwnStats>
   /** Any id, an external id, or words of an address or of an account's name, each perhaps only begun. */
   search(text: string, details?: CallOptions): Promise<readonly SearchHit[]>
   /** All payments of all accounts to one address. The same `callbackUrl` again replaces key and header. */
@@ -92,6 +95,7 @@ export function createClient(options: ClientOptions): Client {
         ...details,
         ...CLIENT_WIDE,
       }),
+    stats: (details) => caller.get<OwnStats>('/v1/stats', {}, { ...details, ...CLIENT_WIDE }),
     search: async (q, details) =>
       (await caller.get<{ items: SearchHit[] }>('/v1/search', { q }, details)).items,
     async subscribe({ callbackUrl, sharedKey, ...rest }, details) {

@@ -108,7 +108,7 @@ export function subscriptionCalls(caller: Caller) {
 }
 
 export function listenerCalls(caller: Caller) {
-  const { call, get } = caller
+  const { call, get, allPages } = caller
   const { check: _, ...ofListeners } = endpointCalls<Listener>(caller, LISTENERS, {})
   return {
     ...ofListeners,
@@ -117,6 +117,7 @@ export function listenerCalls(caller: Caller) {
       call<Listener>('POST', LISTENERS, { ...details, body: registration, isSafe: true }),
     list: (query: PageQuery = {}, details?: CallOptions) =>
       get<Page<Listener>>(LISTENERS, query, details),
+    all: (details?: CallOptions) => allPages<Listener>(LISTENERS, 100, details),
     /** Waits for a callback, up to `wait` seconds (0 to 30); undefined when none came. */
     next: (id: string, { wait = 20 }: { wait?: number } = {}, details?: CallOptions) =>
       get<ListenerOffer | undefined>(`${LISTENERS}/${segment(id)}/next`, { wait }, details),

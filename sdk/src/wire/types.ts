@@ -418,6 +418,37 @@ export interface Notices {
   }[]
 }
 
+export interface OwnStats {
+  at: string
+  /** Webhooks, subscriptions and listeners, by their health. */
+  endpoints: {
+    healthy: number
+    /** Active, and its last attempts have failed. */
+    failing: number
+    paused: number
+    disabled: number
+  }
+  deliveries: {
+    /** All that is owed: due and waiting. */
+    pending: number
+    /** To be attempted now. */
+    due: number
+    /**
+     * For the time of their next attempt, for an older update of the payment, or for an endpoint
+     * that is paused, disabled or down.
+     */
+    waiting: number
+    /** By whole hours, up to a minute old. */
+    delivered24h: number
+    /** By whole hours, up to a minute old. */
+    delivered7d: number
+    exhausted24h: number
+    exhausted7d: number
+  }
+  /** Since when the oldest due delivery is due. */
+  oldestDueAt: string | null
+}
+
 /** A callback to forward, and to answer at /outcomes. */
 export interface ListenerOffer {
   offerId: string

@@ -1,6 +1,8 @@
 // What attempts show of an endpoint, in a form that adds up: counts per hour and a histogram of
 // durations whose buckets grow by √2, so that a percentile is right within 41 %.
 
+import type { EndpointStatus } from './endpoint.ts'
+
 export interface EndpointHealth {
   failingSince: Date | null
   lastSuccessAt: Date | null
@@ -11,6 +13,16 @@ export interface EndpointHealth {
   nextProbeAt: Date | null
   successRate24h: number | null
   p95Ms: number | null
+}
+
+/** How an endpoint stands, in one word. */
+export type HealthWord = 'healthy' | 'failing' | 'paused' | 'disabled'
+
+/** One that takes nothing is not failing, whatever its last attempts have shown. */
+export function healthWord(status: EndpointStatus, isFailing: boolean): HealthWord {
+  if (status === 'DISABLED') return 'disabled'
+  if (status === 'PAUSED') return 'paused'
+  return isFailing ? 'failing' : 'healthy'
 }
 
 /** What is shown of an endpoint and no crash may take away. Counts and the last success may be a minute old. */

@@ -1,5 +1,4 @@
-// The service at a glance, for the operator. The figures that read many rows are read at most once a
-// second, and less often the longer they take, however many requests ask.
+// The service at a glance, for the operator.
 
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { Remembered } from '../../core/plain/remembered.ts'
@@ -14,6 +13,7 @@ import {
   readOwedPicture,
   readProcesses,
 } from '../../store/history/stats.ts'
+import { keptByTimeTaken } from '../shared/dear-figures.ts'
 import type { Deps } from '../shared/deps.ts'
 import { type Series, seriesStartMs, toSeries } from '../shared/series.ts'
 
@@ -53,10 +53,6 @@ const BOUNDS_MS = [
   7 * 24 * HOUR_MS,
 ]
 
-const KEPT_MS = 1_000
-/** A picture that took long is kept for longer, so that reading takes at most a tenth of the time. */
-const KEPT_TIMES_TAKEN = 10
-
 interface Picture {
   owed: OwedPicture
   bounds: readonly Date[]
@@ -68,13 +64,7 @@ export class StatsViewer {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#picture = new Remembered({
-      keysMax: 1,
-      expiry: {
-        monotonicMs: () => deps.clock.monotonicMs(),
-        ageMsMax: (tookMs) => tookMs + Math.max(KEPT_MS, KEPT_TIMES_TAKEN * tookMs),
-      },
-    })
+    this.#picture = new Remembered({ keysMax: 1, expiry: keptByTimeTaken(deps.clock) })
   }
 
   async view(period: StatsPeriod): Promise<Stats> {

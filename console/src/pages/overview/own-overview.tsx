@@ -2,25 +2,23 @@
 
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
-import type { CursorPage, Delivery, DeliveryState, Endpoint, Page } from '../../api/types.ts'
+import type { CursorPage, Delivery, Endpoint, OwnStats, Page } from '../../api/types.ts'
 import { Address } from '../../ui/basics/address.tsx'
 import { State } from '../../ui/basics/badge.tsx'
 import { shortId } from '../../ui/basics/copy.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Notice, Problem } from '../../ui/basics/messages.tsx'
 import { PageHead, Panel } from '../../ui/basics/page.tsx'
+import { toCountText } from '../../ui/lists/numbers.ts'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { NextAttempt } from '../../ui/times/next-attempt.tsx'
-import { Time, useNow } from '../../ui/times/time.tsx'
+import { Time } from '../../ui/times/time.tsx'
 import { DOORS } from '../endpoint/doors.ts'
 import { OwnList } from '../endpoints/own-endpoints.tsx'
 import { ApiAccess } from '../first-look/api-access.tsx'
 import { FirstLook } from '../first-look/first-look.tsx'
 import { Tile } from './tiles.tsx'
 
-const LOOKED_AT = 50
-/** Up to this age a pending delivery counts as under way. */
-const UNDER_WAY_MS = 15_000
 const SHOWN = 10
 
 const COLUMNS: readonly Column<Delivery>[] = [
@@ -50,9 +48,10 @@ const COLUMNS: readonly Column<Delivery>[] = [
 
 export function OwnOverview() {
   const { clientName } = useSession()
-  const { data, error } = useRead<CursorPage<Delivery>>(`/v1/deliveries?limit=${LOOKED_AT}`, {
+  const { data, error } = useRead<CursorPage<Delivery>>(`/v1/deliveries?limit=${SHOWN}`, {
     everyMs: 3_000,
   })
+  const stats = useRead<OwnStats>('/v1/stats', { everyMs: 3_000, keepsLast: true })
   const own = useOwnFirst()
   const isNew = data !== undefined && data.items.length === 0
   return (
@@ -61,7 +60,7 @@ export function OwnOverview() {
         <span className="muted">{clientName}</span>
       </PageHead>
       {error ? <Problem problem={error} /> : null}
-      {data && data.items.length > 0 ? <Summary deliveries={data.items} /> : null}
+      {stats.data && own.first && !isNew ? <Summary stats={stats.data} /> : null}
       {isNew && own.isRead ? <FirstLook endpoint={own.first} /> : null}
       {own.first ? (
         <>
@@ -70,7 +69,7 @@ export function OwnOverview() {
         </>
       ) : null}
       <Panel title="Latest deliveries" isFlush aside={<Link to="/deliveries">All deliveries</Link>}>
-        {data ? <Latest deliveries={data.items.slice(0, SHOWN)} /> : error ? null : <Loading />}
+        {data ? <Latest deliveries={data.items} /> : error ? null : <Loading />}
       </Panel>
       <ApiAccess />
     </>
@@ -93,44 +92,57 @@ function useOwnFirst(): { isRead: boolean; first: Endpoint | undefined } {
   }
 }
 
-function Summary({ deliveries }: { deliveries: readonly Delivery[] }) {
-  const count = (state: DeliveryState) => deliveries.filter((one) => one.state === state).length
-  const nowMs = useNow()
-  const failing = deliveries.filter(
-    ({ state, attempts, createdAt }) =>
-      state === 'PENDING' && (attempts > 0 || nowMs - Date.parse(createdAt) > UNDER_WAY_MS),
-  )
-  const latest = deliveries.length === LOOKED_AT ? `latest ${LOOKED_AT}` : 'deliveries'
+function Summary({ stats: { endpoints, deliveries } }: { stats: OwnStats }) {
   return (
     <>
-      {failing.length > 0 ? (
-        <Notice
-          tone="warn"
-          title={`${failing.length} of your ${latest} ${failing.length === 1 ? 'was' : 'were'} not accepted yet`}
-        >
-          They are tried again for 7 days; only HTTP 200 counts.{' '}
-          <Link to="/deliveries?state=PENDING">See why</Link>
-        </Notice>
-      ) : (
-        <Notice tone="good" title="Your callbacks arrive">
-          None of your {latest} is waiting.
-        </Notice>
-      )}
-      <ul className="tiles" aria-label={`Of your ${latest}`}>
-        <Tile name="Delivered" value={String(count('DELIVERED'))}>
-          <Link to="/deliveries?state=DELIVERED">answered 200</Link>
+      <OwnVerdict endpoints={endpoints} pending={deliveries.pending} />
+      <ul className="tiles" aria-label="Your deliveries, over all accounts">
+        <Tile name="Delivered, 24 hours" value={toCountText(deliveries.delivered24h)}>
+          <Link to="/deliveries?state=DELIVERED">
+            {toCountText(deliveries.delivered7d)} in 7 days, by whole hours
+          </Link>
         </Tile>
-        <Tile name="Pending" value={String(count('PENDING'))}>
-          <Link to="/deliveries?state=PENDING">on their way</Link>
+        <Tile name="Pending now" value={toCountText(deliveries.pending)}>
+          <Link to="/deliveries?state=PENDING">
+            {toCountText(deliveries.due)} due, {toCountText(deliveries.waiting)} waiting
+          </Link>
         </Tile>
-        <Tile name="Superseded" value={String(count('SUPERSEDED'))}>
-          <Link to="/deliveries?state=SUPERSEDED">a newer update came first</Link>
-        </Tile>
-        <Tile name="Exhausted" value={String(count('EXHAUSTED'))}>
-          <Link to="/deliveries?state=EXHAUSTED">given up after 7 days</Link>
+        <Tile name="Given up, 24 hours" value={toCountText(deliveries.exhausted24h)}>
+          <Link to="/deliveries?state=EXHAUSTED">
+            {toCountText(deliveries.exhausted7d)} in 7 days
+          </Link>
         </Tile>
       </ul>
     </>
+  )
+}
+
+/** Nothing is called well while an endpoint does not take its callbacks. */
+function OwnVerdict({ endpoints, pending }: { endpoints: OwnStats['endpoints']; pending: number }) {
+  const { healthy, failing, paused, disabled } = endpoints
+  const all = healthy + failing + paused + disabled
+  const closed = [
+    ...(failing > 0 ? [`${failing} failing`] : []),
+    ...(disabled > 0 ? [`${disabled} disabled`] : []),
+    ...(paused > 0 ? [`${paused} paused`] : []),
+  ].join(', ')
+  const waits = `${toCountText(pending)} ${pending === 1 ? 'callback is' : 'callbacks are'} pending.`
+  if (failing + disabled > 0) {
+    return (
+      <Notice tone="warn" title={`Of your ${all} endpoints: ${closed}`}>
+        {waits} Each is tried again for 7 days; only HTTP 200 counts.{' '}
+        <Link to="/deliveries?state=PENDING">See why</Link>
+      </Notice>
+    )
+  }
+  return paused > 0 ? (
+    <Notice tone="info" title={`Of your ${all} endpoints: ${closed}`}>
+      {waits} What is owed to a paused endpoint waits until it is resumed.
+    </Notice>
+  ) : (
+    <Notice tone="good" title="Your callbacks arrive">
+      The last attempt at each of your endpoints was accepted. {waits}
+    </Notice>
   )
 }
 
