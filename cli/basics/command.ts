@@ -90,7 +90,7 @@ export class Call<O = unknown> {
     const canAsk = process.stdin.isTTY === true && process.stderr.isTTY === true && !this.isJson
     if (!canAsk && isForGood) {
       throw new UsageError(
-        'this cannot be undone, and nobody can be asked here: add --yes to do it',
+        'this cannot be undone, and no one can be asked here: add --yes to do it',
       )
     }
     if (!canAsk || (await this.#agrees(question))) return

@@ -39,7 +39,6 @@ export type {
   CheckReport,
   CursorPage,
   DeliveryAttempt,
-  DeliveryState,
   Diagnosis,
   EndpointHealth,
   EventKind,

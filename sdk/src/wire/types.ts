@@ -429,7 +429,7 @@ export interface OwnStats {
     disabled: number
   }
   deliveries: {
-    /** All that is owed: due and waiting. */
+    /** Due and waiting. */
     pending: number
     /** To be attempted now. */
     due: number

@@ -27,7 +27,7 @@ export async function checkTls(
   const { tls } = change
   if (tls === undefined || tls === null) return change
   if (toEndpointTls(tls) !== null && !usesTls(endpoint, change)) {
-    throw refused(
+    throw unusable(
       '/tls',
       'This address is http://, where no certificate is shown or checked: give the https:// address of the receiver, or leave tls out.',
     )

@@ -2,6 +2,7 @@
 
 import type { EndpointSettings, SettingsChange } from '../../core/delivery/endpoint-settings.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
+import { countInvalid } from '../../core/plain/invalid-count.ts'
 import {
   type EndpointOauth2,
   type GivenOauth2,
@@ -34,7 +35,7 @@ function sealedSecretOf(
   if (before !== null && keepsSecret(before, given)) return before.sealedSecret
   const detail =
     'Give clientSecret, or privateKeyJwt: true. A secret that was given before stays only while tokenUrl and clientId do.'
-  throw new ServiceError('invalid-fields', 'One field of the body does not conform.', {
+  throw new ServiceError('invalid-fields', countInvalid(1, 'field', ' of the body'), {
     errors: [{ pointer: '/oauth2/clientSecret', code: 'missing', detail }],
   })
 }

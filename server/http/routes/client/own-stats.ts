@@ -24,7 +24,7 @@ export const OwnStatsSchema = Type.Object(
       { description: 'Webhooks, subscriptions and listeners, by their health.' },
     ),
     deliveries: Type.Object({
-      pending: Type.Integer({ description: 'All that is owed: due and waiting.' }),
+      pending: Type.Integer({ description: 'Due and waiting.' }),
       due: Type.Integer({ description: 'To be attempted now.' }),
       waiting: Type.Integer({
         description:
