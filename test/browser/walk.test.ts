@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
+import { issue } from '../support/issue-certificate.ts'
 import { until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { CUT_OFF_STREAM, openSite, type Visit } from './support.ts'
@@ -43,6 +44,7 @@ const FACTS: Readonly<Record<string, (page: Page, kind: Kind) => ReturnType<Page
   '/jobs': table('Jobs'),
   '/jobs/:id': region('Delivery status'),
   '/keys': table('Operator keys'),
+  '/certificates': table('Certificates'),
   '/audit': table('Audit'),
   '/playground': table('What the receiver got'),
   '/settings': text('PAYBELL_RETENTION_DAYS'),
@@ -65,7 +67,7 @@ async function operate<T>(path: string, body?: unknown): Promise<T> {
   return (await answer.json()) as T
 }
 
-/** One delivery that arrived, sent again by a job, and a second key: nothing that changes while it is looked at. */
+/** One delivery that arrived, sent again by a job, a second key and a certificate: nothing that changes while it is looked at. */
 async function fill(): Promise<Readonly<Record<string, string>>> {
   const url = `${paybell.baseUrl}/sandbox/receiver/walk`
   assert.equal((await paybell.caller.register(url, 'a-shared-key-of-the-tests')).status, 200)
@@ -84,6 +86,9 @@ async function fill(): Promise<Readonly<Record<string, string>>> {
   await delivered(2)
   const jobs = await operate<{ content: { id: string }[] }>('/jobs')
   await operate('/keys', { name: 'second', role: 'viewer' })
+  const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
+  const pems = { certificatePem: own.pem, privateKeyPem: own.keyPem }
+  await operate('/client-certificates', { name: 'pix', ...pems })
   return {
     '/deliveries/:id': id,
     '/payments/:id': paymentId,
@@ -163,7 +168,7 @@ site.test(
       await signIn()
       await page.getByText('Signed in as Test client').waitFor()
       const pages = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').all()
-      assert.equal(pages.length, 4)
+      assert.equal(pages.length, 5)
     })
     if (!isClientIn) return
     await walk(visit, 'client')

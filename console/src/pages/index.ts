@@ -100,6 +100,13 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazy(() => import('./keys/keys.tsx')),
   },
   {
+    path: '/certificates',
+    title: 'Certificates',
+    icon: 'certificates',
+    for: BOTH_KINDS,
+    component: lazy(() => import('./certificates/certificates.tsx')),
+  },
+  {
     path: '/audit',
     title: 'Audit',
     icon: 'audit',

@@ -1,23 +1,15 @@
 // What an endpoint gets, and how: the settings as a form, each with what it means.
 
 import { EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
-import type { EndpointSettings, EventChoice } from '../../../../sdk/src/wire/types.ts'
-import type { Endpoint } from '../../api/types.ts'
 import { Field, Select } from '../../ui/forms/field.tsx'
-
-type Given = Pick<
-  Partial<Endpoint>,
-  'events' | 'deliver' | 'document' | 'signatures' | 'hmacHeaderName' | 'description'
->
-
-/** The names begin with a mark, so that a form tells them from its other fields. */
-const MARK = 'setting-'
+import { MARK, type ShownSettings } from './settings-form.ts'
+import { TlsFields } from './tls-fields.tsx'
 
 export function SettingsFields({
   of,
   errorOf,
 }: {
-  of: Given
+  of: ShownSettings
   errorOf(pointer: string): string | undefined
 }) {
   const chosen = of.events?.includes('payment.*') ? null : (of.events ?? null)
@@ -92,50 +84,7 @@ export function SettingsFields({
         hint="A note for people."
         error={errorOf('/description')}
       />
+      <TlsFields of={of.tls} errorOf={errorOf} />
     </>
   )
-}
-
-/** Those that differ from what was shown: what is left alone is not sent. */
-export function readSettingsForm(form: FormData, shown: Given): EndpointSettings {
-  const text = (name: string) => String(form.get(MARK + name) ?? '').trim()
-  const events = form.getAll(`${MARK}event`).map(String)
-  const given = {
-    events: events.length === EVENT_KINDS.length ? null : events,
-    deliver: text('deliver'),
-    document: text('document'),
-    signatures: text('signatures').split(','),
-    hmacHeaderName: text('hmacHeaderName'),
-    description: text('description') || null,
-  }
-  const before: Record<string, unknown> = {
-    events: shown.events?.includes('payment.*') ? null : (shown.events ?? null),
-    deliver: shown.deliver ?? 'every',
-    document: shown.document ?? 'inline',
-    signatures: shown.signatures ?? ['hmac'],
-    hmacHeaderName: shown.hmacHeaderName ?? 'X-Paybell-Hmac',
-    description: shown.description ?? null,
-  }
-  const isSame = (one: unknown, other: unknown) => {
-    const ordered = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
-    return JSON.stringify(ordered(one)) === JSON.stringify(ordered(other))
-  }
-  return Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => !isSame(value, before[name])),
-  ) as EndpointSettings
-}
-
-/** The kinds that an endpoint gets after a change, and did not get before. */
-export function addedKinds(
-  before: Endpoint['events'],
-  after: EndpointSettings['events'],
-): readonly EventChoice[] {
-  if (after === undefined) return []
-  const gets = (events: Endpoint['events'], kind: EventChoice) =>
-    !events || events.includes('payment.*') || events.includes(kind)
-  return EVENT_KINDS.filter((kind) => gets(after, kind) && !gets(before, kind))
-}
-
-export function isSettingsField(name: string): boolean {
-  return name.startsWith(MARK)
 }

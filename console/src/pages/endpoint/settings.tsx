@@ -11,7 +11,9 @@ import { Facts, Panel } from '../../ui/basics/page.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
 import { FormDialog } from '../../ui/forms/form-dialog.tsx'
 import { CatchUpOffer } from './catch-up-offer.tsx'
-import { addedKinds, readSettingsForm, SettingsFields } from './settings-fields.tsx'
+import { SettingsFields } from './settings-fields.tsx'
+import { addedKinds, readSettingsForm } from './settings-form.ts'
+import { tlsFacts } from './tls-facts.tsx'
 
 const DELIVER = {
   every: 'every update, in order',
@@ -54,6 +56,7 @@ export function SettingsPanel({
           ['Documents', DOCUMENT[endpoint.document ?? 'inline']],
           ['Signatures', endpoint.signatures?.includes('ed25519') ? 'HMAC and Ed25519' : 'HMAC'],
           ['Signature header', <code key="header">{endpoint.hmacHeaderName}</code>],
+          ...tlsFacts(endpoint.tls),
           ...(endpoint.description ? [['Description', endpoint.description] as const] : []),
         ]}
       />
@@ -86,13 +89,15 @@ function ChangeSettings({
 }) {
   const refresh = useRefresh()
   const toast = useToast()
+  // The page reads it again while the form is open: what was changed is held against what the form began with.
+  const [shown] = useState(endpoint)
   const save = useAction(
     (settings: EndpointSettings) =>
-      api.patch(path ?? `/operator/v1/endpoints/${endpoint.id}`, settings),
+      changeEndpoint(path ?? `/operator/v1/endpoints/${endpoint.id}`, settings),
     {
       onDone: (_, settings) => {
         refresh('/operator/v1/endpoints', '/v1/webhooks', '/api/v1/payments/subscriptions')
-        const added = addedKinds(endpoint.events, settings.events)
+        const added = addedKinds(shown.events, settings.events)
         if (path !== null) onWidened(added)
         toast(
           path !== null || added.length === 0
@@ -106,7 +111,7 @@ function ChangeSettings({
   const errorOf = (pointer: string) =>
     save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
   const submit = (form: FormData) => {
-    const settings = readSettingsForm(form, endpoint)
+    const settings = readSettingsForm(form, shown)
     if (Object.keys(settings).length === 0) onClose()
     else save.mutate(settings)
   }
@@ -120,9 +125,15 @@ function ChangeSettings({
       onClose={onClose}
     >
       <Notice tone="info" title="Settings hold for what happens from now on">
-        What is pending is sent as it was decided.
+        What is pending is sent as it was decided; certificates and authorities hold for it, too.
       </Notice>
-      <SettingsFields of={endpoint} errorOf={errorOf} />
+      <SettingsFields of={shown} errorOf={errorOf} />
     </FormDialog>
   )
+}
+
+/** Both parts of `tls` are one setting: the part that was not changed stays as it is. */
+async function changeEndpoint(path: string, { tls, ...settings }: EndpointSettings): Promise<void> {
+  const whole = tls && { tls: { ...(await api.get<Endpoint>(path)).tls, ...tls } }
+  await api.patch(path, { ...settings, ...whole })
 }

@@ -12,7 +12,8 @@ import { useToast } from '../../ui/basics/toast.tsx'
 import { Choice, Field, Select } from '../../ui/forms/field.tsx'
 import { FormDialog } from '../../ui/forms/form-dialog.tsx'
 import { newSharedKey } from '../endpoint/doors.ts'
-import { isSettingsField, readSettingsForm, SettingsFields } from '../endpoint/settings-fields.tsx'
+import { SettingsFields } from '../endpoint/settings-fields.tsx'
+import { isSettingsField, readSettingsForm } from '../endpoint/settings-form.ts'
 import { KINDS } from './kinds.ts'
 
 export interface ExistingEndpoint {

@@ -2,7 +2,16 @@
 
 import { useState } from 'react'
 
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function Copy({
+  text,
+  label = 'Copy',
+  isNamed = false,
+}: {
+  text: string
+  label?: string
+  /** Shows the label: where what is copied does not stand beside it. */
+  isNamed?: boolean
+}) {
   const [said, setSaid] = useState<string | null>(null)
   const copy = async () => {
     setSaid((await copyText(text)) ? 'Copied' : 'Select and copy by hand')
@@ -10,7 +19,7 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
   }
   return (
     <button type="button" className="copy" onClick={copy} aria-label={label}>
-      <span aria-live="polite">{said ?? 'Copy'}</span>
+      <span aria-live="polite">{said ?? (isNamed ? label : 'Copy')}</span>
     </button>
   )
 }

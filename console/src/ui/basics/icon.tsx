@@ -9,6 +9,8 @@ const PATHS = {
   clients: 'M4 20V6l8-3 8 3v14M9 20v-5h6v5M8 9h2M14 9h2M8 12h2M14 12h2',
   jobs: 'M4 6h11M4 12h11M4 18h11M19 6h1M19 12h1M19 18h1',
   keys: 'M14 10a4 4 0 1 0-4 4 4 4 0 0 0 4-4zM13 12l8 8M17 16l2-2M19 18l2-2',
+  certificates:
+    'M8 15H3V4h18v11h-5M7 8h10M12 11a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM10 16.5V22l2-1.5 2 1.5v-5.5',
   audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13l2 2 4-4',
   playground: 'M10 3h4M11 3v6l-6 10a1 1 0 0 0 1 2h12a1 1 0 0 0 1-2l-6-10V3M8 15h8',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4',

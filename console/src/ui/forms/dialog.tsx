@@ -57,6 +57,7 @@ export function Confirm({
   dismiss = 'Cancel',
   isDanger = false,
   isBusy = false,
+  isReady = true,
   isWide = false,
   onConfirm,
   onClose,
@@ -69,6 +70,8 @@ export function Confirm({
   dismiss?: string
   isDanger?: boolean
   isBusy?: boolean
+  /** It can be confirmed: what it would do is counted. */
+  isReady?: boolean
   isWide?: boolean
   onConfirm(): void
   onClose(): void
@@ -82,7 +85,11 @@ export function Confirm({
         <Button onClick={onClose} disabled={isBusy}>
           {dismiss}
         </Button>
-        <Button look={isDanger ? 'danger' : 'primary'} onClick={onConfirm} disabled={isBusy}>
+        <Button
+          look={isDanger ? 'danger' : 'primary'}
+          onClick={onConfirm}
+          disabled={isBusy || !isReady}
+        >
           {isBusy ? 'Working…' : action}
         </Button>
       </div>

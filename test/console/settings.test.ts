@@ -1,0 +1,56 @@
+// The console's own rules about an endpoint's settings and a certificate's end, without a browser.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nearness } from '../../console/src/pages/certificates/nearness.ts'
+import { MARK, readSettingsForm } from '../../console/src/pages/endpoint/settings-form.ts'
+import { EVENT_KINDS } from '../../sdk/src/internal/words.ts'
+
+const PEM = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----'
+const HOUR_MS = 3_600_000
+
+/** The form as it is shown, with what a person then changed. */
+function filled(change: Readonly<Record<string, string>>): FormData {
+  const form = new FormData()
+  for (const kind of EVENT_KINDS) form.append(`${MARK}event`, kind)
+  const fields = {
+    deliver: 'every',
+    document: 'inline',
+    signatures: 'hmac',
+    hmacHeaderName: 'X-Paybell-Hmac',
+    ...change,
+  }
+  for (const [name, value] of Object.entries(fields)) form.append(MARK + name, value)
+  return form
+}
+
+test('of the settings only what was changed is sent, and of tls only the part', () => {
+  const tls = { clientCertificate: 'default', certificateAuthorities: [`${PEM}\n`, `${PEM}\n`] }
+  const both = { clientCertificate: 'default', certificateAuthorities: `${PEM}\r\n${PEM}` }
+  assert.deepEqual(readSettingsForm(filled({}), {}), {})
+  assert.deepEqual(readSettingsForm(filled(both), { tls }), {})
+  assert.deepEqual(readSettingsForm(filled({ ...both, clientCertificate: '' }), { tls }), {
+    tls: { clientCertificate: null },
+  })
+  assert.deepEqual(readSettingsForm(filled({ ...both, certificateAuthorities: PEM }), { tls }), {
+    tls: { certificateAuthorities: PEM },
+  })
+  assert.deepEqual(readSettingsForm(filled({ clientCertificate: 'default' }), {}), {
+    tls: { clientCertificate: 'default' },
+  })
+  assert.deepEqual(readSettingsForm(filled({ document: 'link' }), {}), { document: 'link' })
+})
+
+test('the end of a certificate is said in words 30, 7 and 1 days before, and after it', () => {
+  const said = (hours: number) => {
+    const near = nearness(hours * HOUR_MS)
+    return near && `${near.text} ${near.tone}`
+  }
+  assert.equal(said(30 * 24 + 1), null)
+  assert.equal(said(30 * 24), 'ENDS IN 30 DAYS warn')
+  assert.equal(said(7 * 24 + 1), 'ENDS IN 8 DAYS warn')
+  assert.equal(said(7 * 24), 'ENDS IN 7 DAYS bad')
+  assert.equal(said(25), 'ENDS IN 2 DAYS bad')
+  assert.equal(said(24), 'ENDS WITHIN A DAY bad')
+  assert.equal(said(0), 'ENDED bad')
+})
