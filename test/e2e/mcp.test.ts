@@ -63,7 +63,6 @@ receiver.answer = 503
 const registered = await caller.call('POST', '/v1/webhooks/register', {
   callbackUrl: receiver.url('/hook'),
   sharedKey: key,
-  tls: { clientCertificate: 'default' },
 })
 assert.equal(registered.status, 200)
 const payment = { ...SAMPLE, id: randomUUID(), externalId: 'INV-7' }
@@ -83,7 +82,6 @@ test('a client finds its payment and learns why the delivery waits', async () =>
   assert.match(told.explanation, /503/)
   const endpoint = await read('show_endpoint', { endpointId: items[0].endpointId })
   assert.equal(endpoint.health.pending, 1)
-  assert.equal(endpoint.tls.clientCertificate, 'default')
 
   const hourMs = 3_600_000
   const nextMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs
@@ -105,12 +103,27 @@ test('a client finds its payment and learns why the delivery waits', async () =>
   assert.equal((await call('find', {})).isError, true)
 })
 
-test('both see which certificates receivers are shown, and neither their texts', async () => {
+test('both see what a bank asks for: its settings and the certificates, and no secret', async () => {
+  const oauth2 = { tokenUrl: 'https://bank.example/token', clientId: 'paybell' }
+  const made = await caller.call('POST', '/v1/webhooks/register', {
+    callbackUrl: 'https://bank.example/hook',
+    sharedKey: key,
+    tls: { clientCertificate: 'default' },
+    oauth2: { ...oauth2, clientSecret: 'known-to-the-bank-alone' },
+  })
+  assert.equal(made.status, 200, await made.text())
   for (const [env, usedBy] of [
     [asClient, undefined],
     [asOperator, 1],
   ] as const) {
-    const { content } = await (await connect(env)).read('list_certificates')
+    const { read } = await connect(env)
+    const { content: endpoints } = await read('list_endpoints')
+    const bank = endpoints.find((one: { endpointUrl: string }) => /bank/.test(one.endpointUrl))
+    const shownBank = await read('show_endpoint', { endpointId: bank.id })
+    assert.equal(shownBank.tls.clientCertificate, 'default')
+    assert.partialDeepStrictEqual(shownBank.oauth2, oauth2)
+    assert.doesNotMatch(JSON.stringify([endpoints, shownBank]), /known-to-the-bank|only-we-two/)
+    const { content } = await read('list_certificates')
     const [shown, ...others] = content
     assert.deepEqual(others, [])
     assert.deepEqual([shown.name, shown.isDefault, shown.usedBy], ['pix', true, usedBy])
