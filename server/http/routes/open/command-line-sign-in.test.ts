@@ -152,6 +152,26 @@ test('another page, another browser and a late answer agree to nothing', async (
   assert.equal(await countSessions(), before)
 })
 
+test('what no command line can have sent is refused before the company is asked', async () => {
+  const random = randomBytes(32).toString('base64url')
+  const whole = { port: String(PORT), state: random, challenge: random }
+  company.asked.length = 0
+  for (const wrong of [
+    { port: '65536' },
+    { port: '80' },
+    { port: '4321@evil.example' },
+    { state: 'short' },
+    { challenge: '' },
+  ]) {
+    const query = new URLSearchParams({ ...whole, ...wrong })
+    const answer = await server.app.inject({ url: `/console/oidc/sign-in?${query}` })
+    assert.equal(answer.statusCode, 400, JSON.stringify(wrong))
+  }
+  const half = await server.app.inject({ url: `/console/oidc/sign-in?state=${random}` })
+  assert.equal(half.statusCode, 400)
+  assert.deepEqual(company.asked, [])
+})
+
 test('an answer counts once', async () => {
   const asked = await ask()
   codeOf(await answer(asked))

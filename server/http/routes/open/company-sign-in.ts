@@ -24,6 +24,7 @@ import { toSignInPage } from './sign-in-page.ts'
 
 const STATE_COOKIE = 'paybell_oidc'
 const BODY_BYTES_MAX = 16 * 1_024
+const PORT_MAX = 65_535
 const LOGOUT_PATH = '/console/oidc/backchannel-logout'
 
 /** None where people do not sign in with their company, and none on the port of clients. */
@@ -123,6 +124,9 @@ function toCommandLine(query: {
   if (port === undefined && state === undefined && challenge === undefined) return null
   if (port === undefined || state === undefined || challenge === undefined) {
     throw new ServiceError('malformed-request', 'Send port, state and challenge together.')
+  }
+  if (Number(port) > PORT_MAX) {
+    throw new ServiceError('malformed-request', `There is no port above ${PORT_MAX}.`)
   }
   return { port: Number(port), state, challenge }
 }
