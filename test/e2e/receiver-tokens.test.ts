@@ -7,6 +7,12 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { trace } from '@opentelemetry/api'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
 // @ts-expect-error it comes without types
 import Provider from 'oidc-provider'
 import { everything, spellings } from '../support/leaks.ts'
@@ -81,6 +87,10 @@ async function register(paybell: Paybell, callbackUrl: string, oauth2: object): 
 
 test('a real authorisation server gives tokens for a secret and for the key of the service; neither is found anywhere', async (t) => {
   const lines: string[] = []
+  const exporter = new InMemorySpanExporter()
+  const spanProcessors = [new SimpleSpanProcessor(exporter)]
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }))
+  t.after(() => trace.disable())
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t, { log: (line) => lines.push(line) })
   const jwksUri = `${paybell.baseUrl}/.well-known/webhook-keys.json`
@@ -146,7 +156,13 @@ test('a real authorisation server gives tokens for a secret and for the key of t
   }
 
   const needles = [SECRETS.basic, SECRETS.post, 'wrong-canary', ...tokens].flatMap(spellings)
-  const places = { log: lines.join('\n'), answers: answers.join('\n') }
+  const spans = exporter.getFinishedSpans()
+  const places = {
+    log: lines.join('\n'),
+    answers: answers.join('\n'),
+    traces: JSON.stringify(spans.map(({ name, attributes, events }) => [name, attributes, events])),
+  }
+  assert.ok(places.traces.includes('token-refused'), 'the attempts were traced')
   assert.ok(places.log.includes(delivery.id), 'the log was read')
   for (const needle of needles) {
     for (const [place, text] of Object.entries(places)) {
