@@ -1,6 +1,7 @@
-// Every crash point: one delivery's life is cut at each event that reaches its process, and then at
-// each pair of events with two processes. Whatever was cut, the delivery must end as it should.
+// Every crash point: one delivery's life is cut at each event after which something else is left behind, and then at
+// pairs of them with two processes. Whatever was cut, the delivery must end as it should.
 
+import { CRASHES } from '../support/slices.ts'
 import { SECOND } from './durations.ts'
 import type { Plan } from './plan.ts'
 import { drawPlan } from './plan.ts'
@@ -64,42 +65,54 @@ export function contendedPlan(subject: Subject): Plan {
   }
 }
 
-/** Runs the calm world and crashes the processes at the given events, counted per life of it. */
+/** Runs the world and crashes its processes at the given events, counted from the first write until both deliveries have
+ *  ended. Returns what those events are, too. */
 export async function crashAt(
   subject: Subject,
   plan: Plan,
-  cuts: readonly { step: number; node: number }[],
-): Promise<Verdict & { stepsInLife: number }> {
-  let steps = 0
+  cuts: readonly { event: number; node: number }[],
+): Promise<Verdict & { life: string[] }> {
+  const life: string[] = []
   const verdict = await simulate(plan.seed, subject, {
     plan,
-    onStep: (world) => {
-      // The life of the deliveries: from the first write until both have ended.
+    onStep: (world, label) => {
       const { nowMs } = world.scheduler
       if (nowMs < world.startMs + 2 * SECOND || world.finals.length >= 2) return
-      steps++
-      for (const cut of cuts) if (cut.step === steps) world.crash(cut.node, 500)
+      for (const { event, node } of cuts) if (event === life.length) world.crash(node, 500)
+      life.push(label)
     },
   })
-  return { ...verdict, stepsInLife: steps }
+  return { ...verdict, life }
+}
+
+/**
+ * The events at which a crash makes a difference. A timer, a beat and an answer to a read change nothing but the memory of
+ * their process: one that dies at them has left behind what it had at the event before. Of these, some, because
+ * time passes.
+ */
+function pointsOf(life: readonly string[]): number[] {
+  let passed = 0
+  return [...life.keys()].filter((event) => {
+    const isOfMemory = / ?(timer|beat|read\w+)$/.test(life[event] as string)
+    return !isOfMemory || passed++ % CRASHES.inMemoryEvery === 0
+  })
 }
 
 /** All single cuts, then pairs with two processes; returns what broke. */
 export async function cutEverywhere(
   subject: Subject,
-  pairsEvery: number,
 ): Promise<{ points: number; pairs: number; broken: string[] }> {
   const { points, broken } = await cutOnce(subject, calmPlan(subject, 1))
   const two = calmPlan(subject, 2)
-  const { stepsInLife } = await crashAt(subject, two, [])
+  const events = pointsOf((await crashAt(subject, two, [])).life)
   let pairs = 0
-  for (let first = 1; first <= stepsInLife; first++) {
-    for (let second = first + 1; second <= stepsInLife; second++) {
-      if ((first * 31 + second) % pairsEvery !== 0) continue
+  for (const [index, first] of events.entries()) {
+    for (const second of events.slice(index + 1)) {
+      if ((first * 31 + second) % CRASHES.pairsEvery !== 0) continue
       pairs++
       const cuts = [
-        { step: first, node: 0 },
-        { step: second, node: 1 },
+        { event: first, node: 0 },
+        { event: second, node: 1 },
       ]
       const { violations } = await crashAt(subject, two, cuts)
       if (violations[0]) broken.push(`cuts ${first} and ${second}: ${violations[0].detail}`)
@@ -112,14 +125,13 @@ export async function cutEverywhere(
 export async function cutOnce(
   subject: Subject,
   plan: Plan,
-  every = 1,
   node = 0,
 ): Promise<{ points: number; broken: string[] }> {
   const broken: string[] = []
-  const { stepsInLife: points } = await crashAt(subject, plan, [])
-  for (let step = 1; step <= points; step += every) {
-    const { violations } = await crashAt(subject, plan, [{ step, node }])
-    if (violations[0]) broken.push(`cut ${step}: ${violations[0].detail}`)
+  const events = pointsOf((await crashAt(subject, plan, [])).life)
+  for (const event of events) {
+    const { violations } = await crashAt(subject, plan, [{ event, node }])
+    if (violations[0]) broken.push(`cut ${event}: ${violations[0].detail}`)
   }
-  return { points, broken }
+  return { points: events.length, broken }
 }
