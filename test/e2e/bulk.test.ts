@@ -483,13 +483,17 @@ test('cancelling while attempts are sent and recorded neither loses, doubles nor
     response.statusCode = Math.random() < 0.5 ? 200 : 500
     setTimeout(() => response.end(), Math.random() * 20)
   }
+  const counts = { fed: 0, cancelled: 0, final: 0, replayed: 0 }
   let isFeeding = true
   const feeding = (async () => {
-    for (let n = 0; n < 12; n++) await feed(door.facts, 25, 2)
+    // Where feeding is fast and cancelling slow, there is more to feed until enough has met.
+    while (counts.fed < 600 || (counts.cancelled <= 20 && counts.fed < 10_000)) {
+      await feed(door.facts, 25, 2)
+      counts.fed += 50
+    }
   })().finally(() => {
     isFeeding = false
   })
-  const counts = { cancelled: 0, final: 0, replayed: 0 }
   while (isFeeding) {
     const { rows } = await pool.query<{ id: string }>(
       `select id from pending_deliveries where endpoint_id = $1 order by random() limit 8`,
@@ -517,9 +521,9 @@ test('cancelling while attempts are sent and recorded neither loses, doubles nor
     const found = await deliveriesOf(door.endpointId)
     return found.every(({ state }) => state !== 'PENDING') && found
   })
-  assert.equal(all.length, 600)
-  assert.equal(new Set(all.map(({ id }) => id)).size, 600)
-  assert.ok(counts.cancelled > 0, JSON.stringify(counts))
+  assert.equal(all.length, counts.fed)
+  assert.equal(new Set(all.map(({ id }) => id)).size, counts.fed)
+  assert.ok(counts.cancelled > 20, JSON.stringify(counts))
   for (const { id, state } of all) {
     if (cancelledAt.has(id)) assert.equal(state, 'CANCELLED', 'nothing brings it back')
   }
