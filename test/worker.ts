@@ -3,7 +3,7 @@
 // what it starts ends with it, before the next file is loaded.
 
 import { resolve } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { endDatabases } from './support/database.ts'
 
@@ -16,6 +16,7 @@ export interface FileToRun {
 const LEFT_AFTER_MS = 20_000
 
 test('files', async (t) => {
+  letHooksGo(t)
   for (let file = await nextFile(); file !== null; file = await nextFile()) {
     const { href } = pathToFileURL(resolve(file))
     await t.test(file, async () => {
@@ -27,6 +28,25 @@ test('files', async (t) => {
   process.disconnect()
   nameWhatIsLeft()
 })
+
+/**
+ * The runner keeps each test to the end of the process, with its hooks and all that these close over: a server for each of
+ * the tests of the interface, a gigabyte in the end, which every collection of garbage went through. So a hook that
+ * has run is forgotten.
+ */
+function letHooksGo(t: TestContext): void {
+  const contexts: TestContext = Object.getPrototypeOf(t)
+  const { after } = contexts
+  contexts.after = function afterOnce(this: TestContext, hook, options) {
+    let left = hook as ((this: unknown, ...given: unknown[]) => unknown) | undefined
+    const once = function (this: unknown, ...given: unknown[]) {
+      const last = left
+      left = undefined
+      return last?.apply(this, given)
+    }
+    after.call(this, once, options)
+  }
+}
 
 /** Said before the process is ended for it (test/worker-process.ts); it does not keep the process itself. */
 function nameWhatIsLeft(): void {
