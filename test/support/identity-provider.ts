@@ -36,6 +36,8 @@ export interface TestIdentityProvider {
   instead: RequestListener | null
   /** Requests that came, by path. */
   asked: string[]
+  /** The schemes in which those who asked for a token have sent a header of authorization; null for none. */
+  tokenSchemes: (string | null)[]
   /** The ID tokens that it has given. */
   issued: string[]
   /** What it sends to sign someone out, with its own signature. */
@@ -51,6 +53,9 @@ export async function startIdentityProvider(
   let listener: RequestListener = (_request, response) => response.writeHead(503).end()
   const server = createServer((request, response) => {
     company.asked.push(request.url ?? '')
+    if (request.url === '/token') {
+      company.tokenSchemes.push(request.headers.authorization?.split(' ')[0] ?? null)
+    }
     return (company.instead ?? listener)(request, response)
   })
   server.listen(0, '127.0.0.1')
@@ -66,6 +71,7 @@ export async function startIdentityProvider(
     people: new Map(),
     at: '',
     asked: [],
+    tokenSchemes: [],
     issued: [],
     env: {
       PAYBELL_OIDC_ISSUER: issuer,

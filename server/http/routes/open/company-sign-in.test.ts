@@ -425,12 +425,16 @@ test('regression: sign-ins that come to nothing are limited for each address; fi
 })
 
 test('the secret is sent as the provider takes it', async () => {
+  company.tokenSchemes.length = 0
+  await enter('vera')
+  assert.deepEqual(company.tokenSchemes, ['Basic'])
   const posted = await startIdentityProvider(owner, 'client_secret_post')
   posted.people.set('vera', { groups: ['support'] })
   const other = await serve({ env: posted.env })
   posted.know(BASE_URL, other.address)
   posted.at = 'vera'
   assert.equal((await whoIs(await enter('vera', other))).role, 'viewer')
+  assert.deepEqual(posted.tokenSchemes, [null])
 })
 
 test('on the port of clients there is no such sign-in', async () => {
