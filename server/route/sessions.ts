@@ -129,18 +129,23 @@ async function askEach(
   return replies.filter((one) => one !== null)
 }
 
-/** A session that has no access to this port's routes counts as none here: cookies do not distinguish ports. */
+/**
+ * A session that has no access to this port's routes counts as none here: cookies do not distinguish ports. Sign-in with
+ * the company is not offered: it would open a session in one cell alone (decision 0096).
+ */
 function toReply(answer: SessionAnswer, { method, surface }: SessionQuestion): SessionReply {
   const { status, headers, body } = answer
   if (method !== 'GET' || status !== 200) return { ...answer, isAccepted: status < 300 }
-  const session = readSession(body)
-  if (session.kind === null) return { ...answer, isAccepted: false }
+  const { signInWith, ...session } = readSession(body)
+  const isNone = session.kind === null
   const isWelcome = surface === 'all' || (surface === 'operator') === (session.kind === 'operator')
-  if (isWelcome) return { ...answer, isAccepted: true }
+  const isAccepted = !isNone && isWelcome
+  if ((isNone || isWelcome) && signInWith === undefined) return { ...answer, isAccepted }
   const { mode, version, timeScale } = session
-  const none = Buffer.from(JSON.stringify({ kind: null, mode, version, timeScale }))
-  const length = { 'content-length': String(none.length) }
-  return { status, headers: { ...headers, ...length }, body: none, isAccepted: false }
+  const shown = isAccepted ? session : { kind: null, mode, version, timeScale }
+  const bytes = Buffer.from(JSON.stringify(shown))
+  const length = { 'content-length': String(bytes.length) }
+  return { status, headers: { ...headers, ...length }, body: bytes, isAccepted }
 }
 
 /** As a cell reads it, which may not know the port: throws where the cell would refuse it. */
