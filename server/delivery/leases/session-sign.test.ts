@@ -163,6 +163,19 @@ test('it asks about the signs of others with each beat, and at once when there i
   assert.deepEqual(world.asked.at(-1), [], 'what has ended is not asked about again')
 })
 
+test('leases that are renewed during a beat are asked about right after it', async () => {
+  const { sign, world, timers, ring } = await startedSign()
+  const slow = Promise.withResolvers<readonly string[]>()
+  world.beat = () => slow.promise
+  await ring(300)
+  sign.renewed()
+  slow.resolve([])
+  await nextTick()
+  assert.deepEqual(timers.waitingMs, [0])
+  await ring(0)
+  assert.deepEqual(timers.waitingMs, [300], 'once')
+})
+
 test('when a proof comes after the last one was over, sending goes on', async () => {
   const { world, clock, renew, ring } = await startedSign()
   renew()

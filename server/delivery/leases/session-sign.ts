@@ -42,6 +42,8 @@ export class SessionSign {
   #losses = 0
   #lostAtMs = 0
   #isBeating = false
+  /** The leases were renewed during a beat: it did not ask about what they have shown. */
+  #isAskingAgain = false
   #isStopped = true
   #callOff: () => void = () => {}
 
@@ -75,7 +77,8 @@ export class SessionSign {
     const isOver = ({ name }: SignSession) => !this.own.mayHold(name)
     for (const session of this.#slow.filter(isOver)) session.close()
     this.#slow = this.#slow.filter((session) => !isOver(session))
-    if (this.#session !== null && !this.#isBeating) this.#after(0, () => this.#beat())
+    if (this.#isBeating) this.#isAskingAgain = true
+    else if (this.#session !== null) this.#after(0, () => this.#beat())
   }
 
   /** Nothing is sent for leases under a sign that is lost: a renewal that failed is tried again at once, for some time. */
@@ -115,6 +118,7 @@ export class SessionSign {
     const sentAtMs = cautiousMs()
     // Whatever it is busy with: a session that does not answer in time proves nothing.
     this.#isBeating = true
+    this.#isAskingAgain = false
     this.#after(this.#policy.provenMs, () => this.#lose(session, 'slow'))
     const ended = await session.beat(this.others.watched).catch(() => null)
     if (session !== this.#session) return
@@ -124,7 +128,7 @@ export class SessionSign {
     const wasProven = cautiousMs() < this.own.provenUntilMs
     this.own.prove(sentAtMs)
     if (clock.monotonicMs() - this.#openedAtMs >= REOPEN_MS_MAX) this.#losses = 0
-    this.#after(this.#policy.beatEveryMs, () => this.#beat())
+    this.#after(this.#isAskingAgain ? 0 : this.#policy.beatEveryMs, () => this.#beat())
     if (ended.length > 0) {
       this.others.end(ended, clock.monotonicMs())
       this.#events.onEnded()
