@@ -2,16 +2,11 @@
 
 import { EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
 import { Field, Select } from '../../ui/forms/field.tsx'
-import { MARK, type ShownSettings } from './settings-form.ts'
+import { Oauth2Fields } from './oauth2-fields.tsx'
+import { type ErrorOf, MARK, type ShownSettings } from './settings-form.ts'
 import { TlsFields } from './tls-fields.tsx'
 
-export function SettingsFields({
-  of,
-  errorOf,
-}: {
-  of: ShownSettings
-  errorOf(pointer: string): string | undefined
-}) {
+export function SettingsFields({ of, errorOf }: { of: ShownSettings; errorOf: ErrorOf }) {
   const chosen = of.events?.includes('payment.*') ? null : (of.events ?? null)
   return (
     <>
@@ -85,6 +80,7 @@ export function SettingsFields({
         error={errorOf('/description')}
       />
       <TlsFields of={of.tls} errorOf={errorOf} />
+      <Oauth2Fields of={of.oauth2} errorOf={errorOf} />
     </>
   )
 }

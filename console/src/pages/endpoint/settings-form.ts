@@ -3,10 +3,18 @@
 import { EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
 import type { EndpointSettings, EventChoice } from '../../../../sdk/src/wire/types.ts'
 import type { Endpoint } from '../../api/types.ts'
+import { readOauth2 } from './oauth2-form.ts'
 
 export type ShownSettings = Pick<
   Partial<Endpoint>,
-  'events' | 'deliver' | 'document' | 'signatures' | 'hmacHeaderName' | 'description' | 'tls'
+  | 'events'
+  | 'deliver'
+  | 'document'
+  | 'signatures'
+  | 'hmacHeaderName'
+  | 'description'
+  | 'tls'
+  | 'oauth2'
 >
 
 /** The names begin with a mark, so that a form tells them from its other fields. */
@@ -49,9 +57,11 @@ export function readSettingsForm(form: FormData, shown: ShownSettings): Endpoint
       certificateAuthorities: toAuthoritiesText(shown.tls) || null,
     },
   )
+  const oauth2 = readOauth2(text, shown.oauth2)
   return {
     ...changed(given, before),
     ...(Object.keys(tls).length > 0 ? { tls } : {}),
+    ...(oauth2 === undefined ? {} : { oauth2 }),
   } as EndpointSettings
 }
 
@@ -78,4 +88,16 @@ export function addedKinds(
 
 export function isSettingsField(name: string): boolean {
   return name.startsWith(MARK)
+}
+
+/** What is wrong with a field or a part of it; with `isWhole`, with it alone. */
+export type ErrorOf = (pointer: string, isWhole?: boolean) => string | undefined
+
+export function errorsIn(
+  problem: { fields: readonly { pointer: string; detail: string }[] } | null,
+): ErrorOf {
+  return (pointer, isWhole = false) =>
+    problem?.fields.find((field) =>
+      isWhole ? field.pointer === pointer : field.pointer.startsWith(pointer),
+    )?.detail
 }

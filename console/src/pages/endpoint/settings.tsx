@@ -11,8 +11,9 @@ import { Facts, Panel } from '../../ui/basics/page.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
 import { FormDialog } from '../../ui/forms/form-dialog.tsx'
 import { CatchUpOffer } from './catch-up-offer.tsx'
+import { oauth2Facts } from './oauth2-facts.tsx'
 import { SettingsFields } from './settings-fields.tsx'
-import { addedKinds, readSettingsForm } from './settings-form.ts'
+import { addedKinds, errorsIn, readSettingsForm } from './settings-form.ts'
 import { tlsFacts } from './tls-facts.tsx'
 
 const DELIVER = {
@@ -57,6 +58,7 @@ export function SettingsPanel({
           ['Signatures', endpoint.signatures?.includes('ed25519') ? 'HMAC and Ed25519' : 'HMAC'],
           ['Signature header', <code key="header">{endpoint.hmacHeaderName}</code>],
           ...tlsFacts(endpoint.tls),
+          ...oauth2Facts(endpoint.oauth2),
           ...(endpoint.description ? [['Description', endpoint.description] as const] : []),
         ]}
       />
@@ -108,8 +110,7 @@ function ChangeSettings({
       },
     },
   )
-  const errorOf = (pointer: string) =>
-    save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
+  const errorOf = errorsIn(save.error)
   const submit = (form: FormData) => {
     const settings = readSettingsForm(form, shown)
     if (Object.keys(settings).length === 0) onClose()
@@ -125,7 +126,8 @@ function ChangeSettings({
       onClose={onClose}
     >
       <Notice tone="info" title="Settings hold for what happens from now on">
-        What is pending is sent as it was decided; certificates and authorities hold for it, too.
+        What is pending is sent as it was decided; certificates, authorities and tokens hold for it,
+        too.
       </Notice>
       <SettingsFields of={shown} errorOf={errorOf} />
     </FormDialog>

@@ -5,17 +5,11 @@ import { useState } from 'react'
 import { Area, Select } from '../../ui/forms/field.tsx'
 import { nearness } from '../certificates/nearness.ts'
 import { type Certificate, useCertificates } from '../certificates/use-certificates.ts'
-import { MARK, type ShownSettings, toAuthoritiesText } from './settings-form.ts'
+import { type ErrorOf, MARK, type ShownSettings, toAuthoritiesText } from './settings-form.ts'
 
 const DEFAULT = 'default'
 
-export function TlsFields({
-  of: tls,
-  errorOf,
-}: {
-  of: ShownSettings['tls']
-  errorOf(pointer: string): string | undefined
-}) {
+export function TlsFields({ of: tls, errorOf }: { of: ShownSettings['tls']; errorOf: ErrorOf }) {
   const { data } = useCertificates()
   const [choice, setChoice] = useState(tls?.clientCertificate ?? '')
   return (
@@ -27,7 +21,7 @@ export function TlsFields({
         onChange={(event) => setChoice(event.target.value)}
         options={toOptions(data?.content ?? [], choice)}
         hint="What the receiver is shown when it asks who calls (mutual TLS). It has to trust it first."
-        error={errorOf('/tls/clientCertificate')}
+        error={errorOf('/tls/clientCertificate') ?? errorOf('/tls', true)}
       />
       <Area
         name={`${MARK}certificateAuthorities`}

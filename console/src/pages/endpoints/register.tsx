@@ -13,7 +13,7 @@ import { Choice, Field, Select } from '../../ui/forms/field.tsx'
 import { FormDialog } from '../../ui/forms/form-dialog.tsx'
 import { newSharedKey } from '../endpoint/doors.ts'
 import { SettingsFields } from '../endpoint/settings-fields.tsx'
-import { isSettingsField, readSettingsForm } from '../endpoint/settings-form.ts'
+import { errorsIn, isSettingsField, readSettingsForm } from '../endpoint/settings-form.ts'
 import { KINDS } from './kinds.ts'
 
 export interface ExistingEndpoint {
@@ -56,14 +56,14 @@ export function Register({ existing, onClose }: { existing?: ExistingEndpoint; o
         : {}),
     })
   }
-  const errorOf = (pointer: string) =>
-    save.error?.fields.find((field) => field.pointer.startsWith(pointer))?.detail
+  const errorOf = errorsIn(save.error)
   return (
     <FormDialog
       title={existing ? 'Rotate the shared key' : 'Register an endpoint'}
       action={existing ? 'Rotate the key' : 'Register'}
       sending={save}
-      marksFields
+      // A new key is asked for without the settings, with which its header may collide.
+      marksFields={existing === undefined}
       onSubmit={submit}
       onClose={onClose}
     >

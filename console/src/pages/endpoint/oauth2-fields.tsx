@@ -1,0 +1,69 @@
+// For receivers that ask for an access token: where the service gets it, and how it proves itself there; as fields of the
+// form.
+
+import { useState } from 'react'
+import { Field, Select } from '../../ui/forms/field.tsx'
+import { type Proof, proofOf, type ShownOauth2, textOf } from './oauth2-form.ts'
+import { type ErrorOf, MARK } from './settings-form.ts'
+
+export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf: ErrorOf }) {
+  const [proof, setProof] = useState<Proof>(proofOf(oauth2))
+  const shown = (name: string) => ({
+    name: MARK + name,
+    defaultValue: textOf(oauth2, name),
+    autoComplete: 'off',
+    spellCheck: false,
+    error: errorOf(`/oauth2/${name}`),
+  })
+  const hasSecret = oauth2 && !oauth2.privateKeyJwt
+  return (
+    <>
+      <Select
+        name={`${MARK}proof`}
+        label="Access token (OAuth 2.0)"
+        value={proof}
+        onChange={(event) => setProof(event.target.value as Proof)}
+        options={[
+          ['', 'None'],
+          ['basic', 'With a client secret, in a header'],
+          ['post', 'With a client secret, in the body'],
+          ['key', 'With a key of the service (private_key_jwt)'],
+        ]}
+        hint="Callbacks carry a token of the receiver’s token endpoint: how the service gets it."
+        error={
+          errorOf('/oauth2', true) ??
+          errorOf('/oauth2/privateKeyJwt') ??
+          errorOf('/oauth2/authentication')
+        }
+      />
+      {proof === '' ? null : (
+        <>
+          <Field
+            label="Token URL"
+            type="url"
+            placeholder="https://bank.example/oauth/token"
+            required
+            {...shown('tokenUrl')}
+          />
+          <Field label="Client id" required {...shown('clientId')} />
+          {proof === 'key' ? null : (
+            <Field
+              label="Client secret"
+              type="password"
+              required={!hasSecret}
+              hint={
+                hasSecret
+                  ? 'Leave it empty to keep the one that is stored. With another URL or client id, enter it again.'
+                  : 'It is encrypted and never shown again.'
+              }
+              {...shown('clientSecret')}
+              autoComplete="new-password"
+            />
+          )}
+          <Field label="Scope (optional)" {...shown('scope')} />
+          <Field label="Audience (optional)" {...shown('audience')} />
+        </>
+      )}
+    </>
+  )
+}
