@@ -41,7 +41,7 @@ import type { Deps } from './operations/shared/deps.ts'
 import { createEndpointChanges } from './operations/shared/endpoint-changes.ts'
 import { setTimer, setUnheldTimer } from './operations/shared/timers.ts'
 import { configuredSources, type SourceParts } from './sources/configured-sources.ts'
-import { takeNatsLease } from './store/connection/consumer-lease.ts'
+import { takeNatsLease, takeSources } from './store/connection/consumer-lease.ts'
 import { DatabaseClock } from './store/connection/database-clock.ts'
 import { createPool } from './store/connection/db.ts'
 import { addressOf } from './store/connection/session.ts'
@@ -231,6 +231,8 @@ export function createApp(options: AppOptions): PaybellApp {
     config,
     gatherer,
     takeNatsLease: (onLost) => takeNatsLease({ url: databaseUrl, cautiousMs, onLost }),
+    takeSources: (names) => takeSources(pool, names),
+    cautiousMs,
     log: logger,
     onRecord: (broker, outcome) => metrics.countRecord(broker, outcome),
     timing: timing.sources ?? {},

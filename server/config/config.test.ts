@@ -184,6 +184,7 @@ describe('defaults', () => {
       noticeUrl: null,
       noticeKey: null,
       nats: null,
+      kafka: null,
       sandboxSeed: 'terminal',
       timeScale: 1,
       logLevel: 'warn',
@@ -610,5 +611,50 @@ describe('the NATS source', () => {
     ]) {
       assert.equal(sandbox({ ...NATS, PAYBELL_NATS_SUBJECT: subject }).nats?.subject, subject)
     }
+  })
+})
+
+describe('the Kafka source', () => {
+  const KAFKA = { PAYBELL_KAFKA_BROKERS: 'one:9092, [::1]:9093' }
+  const SASL = {
+    PAYBELL_KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    PAYBELL_KAFKA_SASL_USERNAME: 'paybell',
+    PAYBELL_KAFKA_SASL_PASSWORD: 'a-canary',
+  }
+
+  test('is off without brokers, and its password is in no description', () => {
+    assert.equal(sandbox({}).kafka, null)
+    const config = sandbox({ ...KAFKA, ...SASL, PAYBELL_KAFKA_TLS: 'on' })
+    assert.deepEqual(config.kafka, {
+      brokers: ['one:9092', '[::1]:9093'],
+      topic: 'paybell.payments',
+      group: 'paybell',
+      tls: { extraCa: null },
+      sasl: { mechanism: 'SCRAM-SHA-512', username: 'paybell', password: 'a-canary' },
+    })
+    assert.doesNotMatch(JSON.stringify(describeConfig(config)), /a-canary/)
+    assert.equal(sandbox(KAFKA).kafka?.tls, null)
+  })
+
+  test('says which setting is wrong', () => {
+    const wrong: readonly [Record<string, string>, string][] = [
+      [{ PAYBELL_KAFKA_BROKERS: 'one' }, 'PAYBELL_KAFKA_BROKERS'],
+      [{ PAYBELL_KAFKA_BROKERS: 'kafka://one:9092' }, 'PAYBELL_KAFKA_BROKERS'],
+      [{ PAYBELL_KAFKA_BROKERS: 'one:0' }, 'PAYBELL_KAFKA_BROKERS'],
+      [{ ...KAFKA, PAYBELL_KAFKA_TOPIC: 'a b' }, 'PAYBELL_KAFKA_TOPIC'],
+      [{ ...KAFKA, PAYBELL_KAFKA_TOPIC: 'x'.repeat(245) }, 'PAYBELL_KAFKA_TOPIC'],
+      [{ ...KAFKA, PAYBELL_KAFKA_GROUP: 'a/b' }, 'PAYBELL_KAFKA_GROUP'],
+      [{ ...KAFKA, PAYBELL_KAFKA_TLS: 'maybe' }, 'PAYBELL_KAFKA_TLS'],
+      [
+        { ...KAFKA, ...SASL, PAYBELL_KAFKA_SASL_MECHANISM: 'GSSAPI' },
+        'PAYBELL_KAFKA_SASL_MECHANISM',
+      ],
+      [{ ...KAFKA, PAYBELL_KAFKA_SASL_MECHANISM: 'PLAIN' }, 'PAYBELL_KAFKA_SASL_MECHANISM'],
+      [{ ...KAFKA, PAYBELL_KAFKA_SASL_USERNAME: 'u' }, 'PAYBELL_KAFKA_SASL_USERNAME'],
+    ]
+    for (const [env, name] of wrong) {
+      assert.deepEqual(faultyNames('sandbox', env), [name], JSON.stringify(env))
+    }
+    assert.deepEqual(faultyNames('sandbox', SASL), Object.keys(SASL))
   })
 })

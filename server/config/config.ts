@@ -19,6 +19,7 @@ import {
   tryRead,
 } from '../core/plain/setting.ts'
 import { checkSharedKey } from '../core/signatures/shared-key.ts'
+import { type KafkaSettings, readKafka } from './kafka-settings.ts'
 import { type NatsSettings, readNats } from './nats-settings.ts'
 import { type OidcSettings, readOidc } from './oidc-settings.ts'
 import {
@@ -37,6 +38,7 @@ import {
 import { SETTINGS, type SettingName } from './settings.ts'
 
 export { ConfigError, type Environment, type Mode } from '../core/plain/setting.ts'
+export type { KafkaSettings } from './kafka-settings.ts'
 export type { NatsSettings } from './nats-settings.ts'
 export type { GroupRole, OidcSettings } from './oidc-settings.ts'
 export { SETTINGS } from './settings.ts'
@@ -101,6 +103,7 @@ export interface Config {
   noticeUrl: string | null
   noticeKey: string | null
   nats: NatsSettings | null
+  kafka: KafkaSettings | null
   sandboxSeed: SandboxSeed
   timeScale: number
   logLevel: string
@@ -133,6 +136,11 @@ export function loadConfig(
 
   const cell =
     parse('PAYBELL_CELL', `a whole number from 0 to ${CELL_MAX}`, parseCell) ?? FIRST_CELL
+  const extraCa =
+    parse('PAYBELL_EXTRA_CA_FILE', 'the path of a readable PEM file', (path) => {
+      const pem = tryRead(path, readFile)
+      return pem?.includes('-----BEGIN CERTIFICATE-----') ? pem : undefined
+    }) ?? null
   const config: Config = {
     mode,
     host: texts.get('HOST') ?? '127.0.0.1',
@@ -184,11 +192,7 @@ export function loadConfig(
         const networks = parseCidrs(text)
         return networks && networks.length <= EGRESS_MAX ? networks : undefined
       }) ?? null,
-    extraCa:
-      parse('PAYBELL_EXTRA_CA_FILE', 'the path of a readable PEM file', (path) => {
-        const pem = tryRead(path, readFile)
-        return pem?.includes('-----BEGIN CERTIFICATE-----') ? pem : undefined
-      }) ?? null,
+    extraCa,
     trustedProxies:
       parse('PAYBELL_TRUSTED_PROXIES', 'a comma-separated list of CIDRs', parseCidrs) ?? [],
     securityContact: toSecurityContact(
@@ -208,6 +212,7 @@ export function loadConfig(
     noticeUrl: texts.get('PAYBELL_NOTICE_URL') ?? null,
     noticeKey: texts.get('PAYBELL_NOTICE_KEY') ?? null,
     nats: readNats((name) => texts.get(name), faults),
+    kafka: readKafka((name) => texts.get(name), extraCa, faults),
     sandboxSeed:
       parse('PAYBELL_SANDBOX_SEED', 'on, off or terminal', (text) =>
         SANDBOX_SEEDS.find((seed) => seed === text),
@@ -293,6 +298,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     noticeUrl,
     noticeKey,
     nats,
+    kafka,
     oidc,
     ...rest
   } = config
@@ -309,5 +315,6 @@ export function describeConfig(config: Config): Record<string, unknown> {
     // Its address may hold a password, and its credentials are one.
     oidc: oidc && { issuer: oidc.issuer, roleClaim: oidc.roleClaim, roles: oidc.roles },
     nats: nats && { stream: nats.stream, subject: nats.subject, durable: nats.durable },
+    kafka: kafka && { ...kafka, tls: kafka.tls !== null, sasl: kafka.sasl?.mechanism ?? null },
   }
 }

@@ -211,6 +211,41 @@ export const SETTINGS = [
       'Content of the credentials file of a NATS user; PAYBELL_NATS_CREDS_FILE names the file.',
   },
   {
+    name: 'PAYBELL_KAFKA_BROKERS',
+    about:
+      'Takes payment changes from a Kafka topic, too: host:port of some brokers of one cluster, comma-separated.',
+  },
+  {
+    name: 'PAYBELL_KAFKA_TOPIC',
+    fallback: 'paybell.payments',
+    about:
+      'The topic that is read. It exists already; dead letters go to the one of this name with .dead.',
+  },
+  {
+    name: 'PAYBELL_KAFKA_GROUP',
+    fallback: 'paybell',
+    about: 'Name of the consumer group, whose members share the partitions.',
+  },
+  {
+    name: 'PAYBELL_KAFKA_TLS',
+    fallback: 'off',
+    about:
+      'on or off: whether brokers are reached over TLS. PAYBELL_EXTRA_CA_FILE is trusted for them, too.',
+  },
+  {
+    name: 'PAYBELL_KAFKA_SASL_MECHANISM',
+    about: 'PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512: how the user proves who it is.',
+  },
+  {
+    name: 'PAYBELL_KAFKA_SASL_USERNAME',
+    about: 'The user at the brokers. Needed with PAYBELL_KAFKA_SASL_MECHANISM.',
+  },
+  {
+    name: 'PAYBELL_KAFKA_SASL_PASSWORD',
+    secret: true,
+    about: 'Its password. Needed with PAYBELL_KAFKA_SASL_MECHANISM.',
+  },
+  {
     name: 'PAYBELL_SANDBOX_SEED',
     fallback: 'terminal',
     sandboxOnly: true,

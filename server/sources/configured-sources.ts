@@ -4,15 +4,18 @@
 import type { Config } from '../config/config.ts'
 import type { Broker, SourceOptions } from './broker/broker.ts'
 import type { BrokerSource } from './broker/broker-source.ts'
+import type { KafkaSourceTiming } from './kafka/kafka-source.ts'
 import type { NatsRight, NatsTiming } from './nats/nats-session.ts'
 
 type Outcome = Parameters<NonNullable<SourceOptions['onRecord']>>[0]
 
 export interface SourceParts extends Pick<SourceOptions, 'gatherer' | 'log'> {
-  config: Pick<Config, 'nats'>
+  config: Pick<Config, 'nats' | 'kafka'>
   takeNatsLease(onLost: () => void): Promise<NatsRight | null>
   onRecord(broker: Broker['name'], outcome: Outcome): void
-  timing: { nats?: Partial<NatsTiming> }
+  takeSources(sources: readonly string[]): Promise<string>
+  cautiousMs(): number
+  timing: { nats?: Partial<NatsTiming>; kafka?: Partial<KafkaSourceTiming> }
 }
 
 export function configuredSources(parts: SourceParts): Sources {
@@ -22,7 +25,7 @@ export function configuredSources(parts: SourceParts): Sources {
     log,
     onRecord: (outcome) => parts.onRecord(broker, outcome),
   })
-  const { nats } = config
+  const { nats, kafka } = config
   const sources: LazySource[] = []
   if (nats !== null) {
     const options = {
@@ -35,6 +38,21 @@ export function configuredSources(parts: SourceParts): Sources {
       new LazySource('nats', async () => {
         const { createNatsSource } = await import('./nats/nats-source.ts')
         return createNatsSource(options)
+      }),
+    )
+  }
+  if (kafka !== null) {
+    const options = {
+      ...optionsOf('kafka'),
+      settings: kafka,
+      takeLeases: parts.takeSources,
+      cautiousMs: parts.cautiousMs,
+      timing: timing.kafka ?? {},
+    }
+    sources.push(
+      new LazySource('kafka', async () => {
+        const { createKafkaSource } = await import('./kafka/kafka-source.ts')
+        return createKafkaSource(options)
       }),
     )
   }

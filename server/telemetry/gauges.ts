@@ -41,6 +41,13 @@ const BROKER_GAUGES = {
     lagHelp:
       'Messages of NATS that this process still has to record; 0 where another one consumes.',
   },
+  kafka: {
+    consuming: 'paybell_kafka_consuming',
+    consumingHelp: 'Whether this process takes payment changes from partitions of Kafka: 1 or 0.',
+    lag: 'paybell_kafka_lag_records',
+    lagHelp:
+      'Records in this process’s partitions of Kafka that are not yet on disk or a dead letter.',
+  },
 } as const
 
 export type BrokerName = keyof typeof BROKER_GAUGES

@@ -119,6 +119,11 @@ export class Metrics {
         'Messages of NATS that were recorded, or put aside as dead letters.',
         ['outcome'],
       ),
+      kafka: this.#counter(
+        'paybell_kafka_records_total',
+        'Records of Kafka that were recorded, or put aside as dead letters.',
+        ['outcome'],
+      ),
     }
     for (const counter of Object.values(this.#records)) {
       for (const outcome of Object.values(RECORD_OUTCOMES)) counter.inc({ outcome }, 0)

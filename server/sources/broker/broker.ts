@@ -1,4 +1,4 @@
-// The seam between what all brokers have in common (this room) and what one of them is (nats/). An adapter opens
+// The seam between what all brokers have in common (this room) and what one of them is (nats/, kafka/). An adapter opens
 // sessions; a session reads records and hands them to the intake (record-intake.ts), which asks only what is here.
 
 import type { PaymentMessage } from '../../core/payments/payment-message.ts'
@@ -48,7 +48,7 @@ export interface BrokerSession {
 }
 
 export interface Broker {
-  readonly name: 'nats'
+  readonly name: 'nats' | 'kafka'
   /** Null while another process has the right, or the broker is away. `wakeUp` is called when that may be over. */
   open(wakeUp: () => void): Promise<BrokerSession | null>
   /** The source stops: `open` waits no longer. */

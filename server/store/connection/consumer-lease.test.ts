@@ -7,6 +7,7 @@ import {
   type ConsumerLeaseOptions,
   readConsumerLeases,
   takeConsumerLease,
+  takeSources,
 } from './consumer-lease.ts'
 
 const TURN = { id: -1, former: -1 }
@@ -87,4 +88,17 @@ test('regression: one whose clock has run on without a beat no longer counts on 
 
 test('a database that is away is an error, not a right', async () => {
   await assert.rejects(take({ url: 'postgres://nobody@127.0.0.1:9/none' }))
+})
+
+test('sources are taken together, from whoever had them, and the others stay', async () => {
+  const { pool } = database
+  const names = ['kafka:t/1', 'kafka:t/0', 'kafka:t/2']
+  const former = await takeSources(pool, names)
+  const latter = await takeSources(pool, ['kafka:t/2', 'kafka:t/1'])
+  const leases = await readConsumerLeases(pool, [...names, 'kafka:t/3'])
+  assert.deepEqual(Object.fromEntries(leases), {
+    'kafka:t/0': former,
+    'kafka:t/1': latter,
+    'kafka:t/2': latter,
+  })
 })

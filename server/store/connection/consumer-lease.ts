@@ -58,6 +58,18 @@ export async function takeConsumerLease(
   return null
 }
 
+/** Takes the right to these sources from whoever has it, where another way decides who may: a consumer group. */
+export async function takeSources(db: Db, sources: readonly string[]): Promise<string> {
+  const lease = randomUUID()
+  // In one order, so that two processes that take the same do not wait for each other.
+  await db.query(
+    `insert into consumers (source, lease) select source, $2 from unnest($1::text[]) source order by 1
+     on conflict (source) do update set lease = excluded.lease`,
+    [sources, lease],
+  )
+  return lease
+}
+
 /** Under which leases these sources are consumed. A transaction that has locked its payments before it reads this records
  *  before any later holder does, or finds that holder's lease. */
 export async function readConsumerLeases(

@@ -1,0 +1,11 @@
+// An error as a sentence for the log: what lies beneath it says more than what is on top.
+
+import { ServiceError } from '../../core/plain/errors.ts'
+
+export function describeError(error: unknown): string {
+  if (error instanceof ServiceError) return `${error.code}: ${error.message}`
+  if (!(error instanceof Error)) return String(error)
+  const beneath = error instanceof AggregateError ? error.errors : [error.cause]
+  const texts = beneath.filter((one) => one instanceof Error).map(describeError)
+  return [error.message, ...new Set(texts)].join(' ')
+}

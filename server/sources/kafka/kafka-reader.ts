@@ -1,0 +1,97 @@
+// Reads partitions of the topic, on connections of its own: a broker answers the requests of one connection in order, and
+// a fetch that waits for records would hold up beats and commits.
+
+import { Consumer, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
+import type { KafkaSettings } from '../../config/config.ts'
+import { toClientOptions } from './kafka-clients.ts'
+import { SessionOver } from './kafka-session.ts'
+import type { FetchedPartition } from './record-batches.ts'
+
+/** Of one answer; a record that is larger still comes, alone. */
+const ANSWER_BYTES_MAX = 2 * 1_024 * 1_024
+const PARTITION_BYTES_MAX = 1_024 * 1_024
+const WAIT_MS = 500
+/** A broker that is silent for longer is frozen, and another leads its partitions by now. */
+const ANSWER_MS_MAX = 10_000
+
+export class KafkaReader {
+  readonly #consumer: Consumer
+  readonly #topic: string
+  #topicId = ''
+
+  constructor(settings: KafkaSettings) {
+    this.#topic = settings.topic
+    // It never joins the group; the client wants its name.
+    this.#consumer = new Consumer({
+      ...toClientOptions(settings),
+      requestTimeout: ANSWER_MS_MAX,
+      groupId: settings.group,
+    })
+    this.#consumer.topics.track(this.#topic)
+    // Every failure is that of a request, too.
+    this.#consumer.on('error', () => {})
+  }
+
+  /** The partitions by the broker that leads them; those that none leads now are left out. */
+  async findLeaders(
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, readonly number[]>> {
+    const metadata = await this.#consumer.metadata({ topics: [this.#topic], forceUpdate: true })
+    const topic = metadata.topics.get(this.#topic)
+    if (topic === undefined) throw new Error(`the topic ${this.#topic} is not there`)
+    this.#topicId = topic.id
+    const leaders = Map.groupBy(
+      partitions,
+      (partition) => topic.partitions[partition]?.leader ?? -1,
+    )
+    leaders.delete(-1)
+    return leaders
+  }
+
+  /** Waits a moment where there is nothing to read yet. */
+  async fetch(
+    node: number,
+    positions: ReadonlyMap<number, bigint>,
+  ): Promise<readonly FetchedPartition[]> {
+    const partitions = [...positions].map(([partition, fetchOffset]) => ({
+      partition,
+      fetchOffset,
+      currentLeaderEpoch: -1,
+      lastFetchedEpoch: -1,
+      partitionMaxBytes: PARTITION_BYTES_MAX,
+    }))
+    const topics = [{ topicId: this.#topicId, partitions }]
+    const limits = { maxBytes: ANSWER_BYTES_MAX, maxWaitTime: WAIT_MS }
+    try {
+      const { responses } = await this.#consumer.fetch({ node, topics, ...limits })
+      return responses.flatMap((response) => response.partitions)
+    } catch (error) {
+      if (findErrorBy(error as Error, 'apiId', 'OFFSET_OUT_OF_RANGE') === null) throw error
+      throw new SessionOver('an offset is not there: it was deleted, or never written')
+    }
+  }
+
+  /** From where to where there are records. */
+  async readBounds(
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, { first: bigint; end: bigint }>> {
+    const list = async (timestamp: bigint) => {
+      const topics = [this.#topic]
+      const own = { [this.#topic]: [...partitions] }
+      const offsets = await this.#consumer.listOffsets({ topics, partitions: own, timestamp })
+      return offsets.get(this.#topic) ?? []
+    }
+    const first = await list(ListOffsetTimestamps.EARLIEST)
+    const end = await list(ListOffsetTimestamps.LATEST)
+    return new Map(
+      partitions.map((partition) => [
+        partition,
+        { first: first[partition] ?? 0n, end: end[partition] ?? 0n },
+      ]),
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#consumer.close(true).catch(() => {})
+  }
+}

@@ -1,0 +1,255 @@
+// A session against partitions that are lists in memory: what is committed when, what is read again, what ends it.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { batch, fetched } from '../../../test/support/kafka-batches.ts'
+import { sampleBody } from '../../../test/support/payment-sample.ts'
+import { until } from '../../../test/support/until.ts'
+import { ServiceError } from '../../core/plain/errors.ts'
+import type { PaymentChange, RecordedPayment } from '../../operations/accepting/record-payments.ts'
+import { KafkaSession, type KafkaSessionOptions, SessionOver } from './kafka-session.ts'
+import { PartitionProgress } from './partition-progress.ts'
+
+const ACCOUNT = randomUUID()
+const TIMING = { restMs: 5, restMsMax: 20, askEveryMs: 5, commitEveryMs: 1 }
+const AT_ONCE = 3
+
+/** A topic of two partitions, led by one broker each, and a session that reads it. */
+class Stage {
+  readonly logs: (Buffer | null)[][] = [[], []]
+  readonly recorded: string[] = []
+  readonly aside: string[] = []
+  readonly warnings: string[] = []
+  readonly committed = [0, 0]
+  leaders = [10, 11]
+  isHeld = true
+  /** Thrown instead of an answer. */
+  failures: { fetch?: (node: number) => Error | null; commit?: () => Error | null } = {}
+  write: (change: PaymentChange) => Promise<void> = async () => {}
+  readonly #underWay: Promise<void>[] = []
+
+  /** A version makes it harmless to read a record again. */
+  publish(partition: number, id: string, reference: string, version?: number): void {
+    const body = { id, reference, accountId: ACCOUNT, document: undefined, version }
+    this.logs[partition]?.push(sampleBody(body))
+  }
+
+  session(options: Partial<KafkaSessionOptions> = {}): KafkaSession {
+    const right = { source: 'test', id: randomUUID(), isHeld: () => this.isHeld }
+    const partitions = new Map(
+      this.logs.map((_, partition) => {
+        const start = BigInt(this.committed[partition] ?? 0)
+        return [partition, { right, progress: new PartitionProgress(start) }]
+      }),
+    )
+    const session = new KafkaSession({
+      timing: TIMING,
+      partitions,
+      log: { info() {}, warn: (_, message) => void this.warnings.push(message) },
+      gatherer: {
+        submit: async (change) => {
+          await this.write(change)
+          this.recorded.push(change.write.reference)
+          return {} as RecordedPayment
+        },
+      },
+      cluster: {
+        findLeaders: async (own) => Map.groupBy(own, (partition) => this.leaders[partition] ?? -1),
+        fetch: (node, positions) => this.#fetch(node, positions),
+        commit: async (offsets) => {
+          const failure = this.failures.commit?.()
+          if (failure) throw failure
+          for (const [partition, offset] of offsets) this.committed[partition] = Number(offset)
+        },
+        putAside: async (partition, { offset }, { code }) =>
+          void this.aside.push(`${partition}/${offset} ${code}`),
+        countTry: () => 1,
+      },
+      ...options,
+    })
+    const running = session.run()
+    running.catch(() => {})
+    this.#underWay.push(running)
+    return session
+  }
+
+  end(session: KafkaSession): Promise<Error | null> {
+    session.end(null)
+    return this.whatEnded()
+  }
+
+  /** Of the latest session; null where it was asked to. */
+  whatEnded(): Promise<Error | null> {
+    return (this.#underWay.at(-1) as Promise<void>).then(
+      () => null,
+      (error) => error,
+    )
+  }
+
+  async #fetch(node: number, positions: ReadonlyMap<number, bigint>) {
+    await delay(1)
+    const failure = this.failures.fetch?.(node)
+    if (failure) throw failure
+    return [...positions].map(([partition, position]) => {
+      assert.equal(this.leaders[partition], node, 'asked of the leader')
+      const log = this.logs[partition] ?? []
+      const from = Number(position)
+      const records = batch(position, log.slice(from, from + AT_ONCE))
+      return fetched(partition, records.records.length > 0 ? [records] : [], BigInt(log.length))
+    })
+  }
+}
+
+test('everything is recorded in the order of its payment, and committed', async () => {
+  const it = new Stage()
+  const ids = [randomUUID(), randomUUID()]
+  for (let n = 0; n < 40; n++) it.publish(n % 2, ids[n % 2] as string, `${n % 2} ${n}`, n + 1)
+  const session = it.session()
+  await until('all are committed', () => it.committed.every((offset) => offset === 20))
+  assert.equal(session.lag, 0)
+  assert.ok(session.isConsuming && session.hasSettled)
+  for (const partition of ['0', '1']) {
+    const own = it.recorded.filter((text) => text.startsWith(`${partition} `))
+    assert.deepEqual(
+      own,
+      own.toSorted((a, b) => Number(a.slice(2)) - Number(b.slice(2))),
+    )
+    assert.equal(own.length, 20)
+  }
+  assert.equal(await it.end(session), null)
+})
+
+test('nothing is committed beyond a record that is not on disk; others are recorded meanwhile', async () => {
+  const it = new Stage()
+  const held = Promise.withResolvers<void>()
+  it.write = ({ write }) => (write.reference === 'slow' ? held.promise : Promise.resolve())
+  it.publish(0, randomUUID(), 'before', 1)
+  it.publish(0, randomUUID(), 'slow', 1)
+  for (let n = 0; n < 9; n++) it.publish(0, randomUUID(), `after ${n}`, 1)
+  const session = it.session()
+  await until('the others are recorded', () => it.recorded.length === 10)
+  await until('what is before it is committed', () => it.committed[0] === 1)
+  assert.equal(session.lag, 10)
+  held.resolve()
+  await until('all are committed', () => it.committed[0] === 11)
+  await it.end(session)
+})
+
+test('without a version the next record of a payment waits for the commit of the one before', async () => {
+  const it = new Stage()
+  const id = randomUUID()
+  let isRefusing = true
+  it.failures.commit = () => (isRefusing ? new Error('not now') : null)
+  it.publish(0, id, 'a')
+  it.publish(0, id, 'b')
+  it.publish(0, randomUUID(), 'stranger')
+  const session = it.session()
+  await until('it was tried', () => it.warnings.includes('kafka.not-committed'))
+  await until('the stranger is recorded', () => it.recorded.includes('stranger'))
+  assert.ok(!it.recorded.includes('b'))
+  isRefusing = false
+  await until('it follows', () => it.recorded.includes('b'))
+  await it.end(session)
+})
+
+test('a poison record and a tombstone are put aside, and their offsets committed', async () => {
+  const it = new Stage()
+  it.logs[0]?.push(Buffer.from('{'), null)
+  it.publish(0, randomUUID(), 'good', 1)
+  const session = it.session()
+  await until('all are committed', () => it.committed[0] === 3)
+  assert.deepEqual(it.aside, ['0/0 malformed-json', '0/1 malformed-json'])
+  assert.deepEqual(it.recorded, ['good'])
+  await it.end(session)
+})
+
+test('a broker that fails is not waited for: its partitions are read from their new leader', async () => {
+  const it = new Stage()
+  it.publish(0, randomUUID(), 'a', 1)
+  it.publish(1, randomUUID(), 'b', 1)
+  it.failures.fetch = (node) => (node === 11 ? new Error('connection refused') : null)
+  const session = it.session()
+  await until('one is recorded', () => it.recorded.includes('a'))
+  await until('the other failed', () => it.warnings.includes('kafka.not-read'))
+  it.leaders = [10, 12]
+  await until('the other one, too', () => it.recorded.includes('b'))
+  assert.deepEqual(it.recorded.toSorted(), ['a', 'b'], 'each once')
+  assert.equal(await it.end(session), null)
+})
+
+test('a commit that the group refuses ends the session', async () => {
+  const it = new Stage()
+  it.failures.commit = () => new SessionOver('gone on')
+  it.publish(0, randomUUID(), 'a', 1)
+  const session = it.session()
+  assert.match(String(await it.whatEnded()), /gone on/)
+  assert.ok(!session.isConsuming)
+  assert.deepEqual(it.committed, [0, 0])
+})
+
+test('one whose partitions may have moved reads, records and commits nothing more', async () => {
+  const it = new Stage()
+  it.publish(0, randomUUID(), 'a', 1)
+  const session = it.session()
+  await until('it is committed', () => it.committed[0] === 1)
+  it.isHeld = false
+  it.publish(0, randomUUID(), 'b', 1)
+  assert.match(String(await it.whatEnded()), /right to consume/)
+  assert.ok(!session.isConsuming)
+  assert.deepEqual(it.recorded, ['a'])
+  assert.equal(it.committed[0], 1)
+})
+
+test('what was not committed is read again by the next session, from there on', async () => {
+  const it = new Stage()
+  const id = randomUUID()
+  for (let n = 1; n <= 6; n++) it.publish(0, id, `${n}`, n)
+  let isAway = false
+  it.write = async ({ write }) => {
+    isAway ||= write.reference === '4'
+    if (isAway) throw new ServiceError('database-away', 'Away.')
+  }
+  it.session()
+  assert.match(String(await it.whatEnded()), /Away/)
+  assert.equal(it.committed[0], 3, 'and all that is on disk was committed at the end')
+  it.write = async () => {}
+  const second = it.session()
+  await until('all are committed', () => it.committed[0] === 6)
+  assert.deepEqual(it.recorded, ['1', '2', '3', '4', '5', '6'])
+  await it.end(second)
+})
+
+test('while as much is in hand as may be, nothing more is fetched', async () => {
+  const it = new Stage()
+  const held: (() => void)[] = []
+  let most = 0
+  it.write = () =>
+    new Promise((resolve) => {
+      held.push(resolve)
+      most = Math.max(most, held.length)
+    })
+  for (let n = 0; n < 30; n++) it.publish(0, randomUUID(), `${n}`, 1)
+  const session = it.session({ inHand: { messagesMax: 6 } })
+  await until('it is full', () => held.length >= 6)
+  await until('all are committed', () => {
+    held.shift()?.()
+    return it.committed[0] === 30
+  })
+  assert.ok(most <= 6 + AT_ONCE, `${most} at once`)
+  await it.end(session)
+})
+
+test('a session that is stopped commits what is on disk', async () => {
+  const it = new Stage()
+  const written = Promise.withResolvers<void>()
+  it.write = () => written.promise
+  it.publish(0, randomUUID(), 'under way', 1)
+  const session = it.session()
+  await until('it is in hand', () => session.lag === 1)
+  const ended = it.end(session)
+  written.resolve()
+  assert.equal(await ended, null)
+  assert.equal(it.committed[0], 1)
+})

@@ -1,0 +1,293 @@
+// One session of the Kafka source: this process's partitions of one generation of the group. Offsets are committed up to
+// where everything is on disk or in the dead letters. What is unfinished at its end is read again, by this process or another.
+
+import { setTimeout as delay, setImmediate as yieldToOthers } from 'node:timers/promises'
+import { readPaymentRecord } from '../../core/payments/payment-message.ts'
+import type { ServiceError } from '../../core/plain/errors.ts'
+import type {
+  BrokerRecord,
+  BrokerSession,
+  ConsumerRight,
+  SourceOptions,
+  SourceTiming,
+} from '../broker/broker.ts'
+import { describeError } from '../broker/describe-error.ts'
+import { InHand, type InHandLimits } from '../broker/in-hand.ts'
+import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
+import type { PartitionProgress } from './partition-progress.ts'
+import { type FetchedPartition, type FetchedRecord, readBatches } from './record-batches.ts'
+
+/** What cannot be tried again within a session: the group has gone on, or an offset is not there. */
+export class SessionOver extends Error {}
+
+/** What a session asks of the cluster. A `SessionOver` ends it; after anything else it tries again. */
+export interface SessionCluster {
+  findLeaders(partitions: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>
+  fetch(node: number, positions: ReadonlyMap<number, bigint>): Promise<readonly FetchedPartition[]>
+  commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
+  putAside(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void>
+  /** How often it was tried, this time included. */
+  countTry(partition: number, offset: bigint): number
+}
+
+export interface KafkaTiming extends SourceTiming {
+  /** Between two commits: what is settled in the meantime shares one. */
+  commitEveryMs: number
+}
+
+export interface OwnPartition {
+  progress: PartitionProgress
+  right: ConsumerRight
+}
+
+export interface KafkaSessionOptions extends SourceOptions {
+  timing: KafkaTiming
+  cluster: SessionCluster
+  partitions: ReadonlyMap<number, OwnPartition>
+  inHand?: Partial<InHandLimits>
+}
+
+interface KafkaRecord extends BrokerRecord {
+  /** The number in which it was taken. */
+  readonly seq: number
+}
+
+const IN_HAND_MAX = 2_000
+/** Parsing more at once would hold up deliveries. */
+const TAKEN_AT_ONCE = 100
+/** A new leader is found within seconds. */
+const READ_REST_MS_MAX = 5_000
+/** At the end, a broker that does not answer is not waited for. */
+const END_MS_MAX = 2_000
+
+export class KafkaSession implements BrokerSession {
+  readonly #options: KafkaSessionOptions
+  readonly #intake: RecordIntake<KafkaRecord>
+  readonly #inHand: InHand<{ seq: number; data: Uint8Array }>
+  #isEnded = false
+  #isRunning = false
+  #taken = 0
+  #failure: Error | null = null
+  readonly #fetches = new Set<Promise<unknown>>()
+  /** Fetches that failed in a row. */
+  #failures = 0
+  readonly #ended = Promise.withResolvers<null>()
+  #onSettled = Promise.withResolvers<void>()
+  #onCommitted = Promise.withResolvers<void>()
+
+  constructor(options: KafkaSessionOptions) {
+    this.#options = options
+    this.#inHand = new InHand({ messagesMax: IN_HAND_MAX, ...options.inHand })
+    this.#intake = new RecordIntake({
+      ...options,
+      name: 'kafka',
+      restMs: options.timing.restMs,
+      onSettled: (record) => {
+        this.#inHand.settle(record.seq)
+        this.#tellSettled()
+      },
+      onFailure: (error) => this.end(error),
+    })
+  }
+
+  get isConsuming(): boolean {
+    if (!this.#isRunning) return false
+    for (const { right } of this.#options.partitions.values()) if (!right.isHeld()) return false
+    return true
+  }
+
+  get lag(): number {
+    let lag = 0
+    for (const { progress } of this.#options.partitions.values()) lag += progress.lag
+    return lag
+  }
+
+  get hasSettled(): boolean {
+    return this.#intake.hasSettled
+  }
+
+  end(failure: Error | null): void {
+    this.#failure ??= this.#isEnded ? null : failure
+    this.#isEnded = true
+    this.#ended.resolve(null)
+    this.#intake.end()
+    this.#tellSettled()
+    this.#tellCommitted()
+  }
+
+  async run(): Promise<void> {
+    this.#isRunning = true
+    const committing = this.#commitWhileItRuns()
+    try {
+      while (!this.#isEnded) await this.#readRound()
+    } catch (error) {
+      this.end(error as Error)
+    }
+    this.#isRunning = false
+    await this.#intake.idle()
+    // Less is read again by the next; where the partitions have moved, nothing is committed.
+    const lastCommit = committing.then(() => this.#commit()).catch(() => {})
+    // The next session must not ask a broker that still answers this one.
+    const lastFetches = Promise.allSettled(this.#fetches)
+    const patience = delay(END_MS_MAX, undefined, { ref: false })
+    await Promise.race([Promise.all([lastCommit, lastFetches]), patience])
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  /** The group keeps the partitions until it shares them out anew. */
+  async release(): Promise<void> {}
+
+  /** Reads from all brokers at once, until one of them fails: another may lead its partitions then. */
+  async #readRound(): Promise<void> {
+    const { partitions, cluster, timing, log } = this.#options
+    const round = { isOver: false }
+    try {
+      const leaders = await cluster.findLeaders([...partitions.keys()])
+      const count = [...leaders.values()].reduce((sum, own) => sum + own.length, 0)
+      if (count === 0) throw new Error('no partition has a leader')
+      // The others have one soon, and nobody says when.
+      if (count < partitions.size) void this.#endAfter(round, timing.restMs)
+      const reads = [...leaders].map(([node, own]) =>
+        this.#readFrom(node, own, round).finally(() => {
+          round.isOver = true
+        }),
+      )
+      for (const read of await Promise.allSettled(reads)) {
+        if (read.status === 'rejected') throw read.reason
+      }
+    } catch (error) {
+      for (const { right } of partitions.values()) assertHeld(right)
+      if (error instanceof SessionOver) throw error
+      if (this.#isEnded) return
+      log.warn({ error: describeError(error) }, 'kafka.not-read')
+      await this.#rest(Math.min(timing.restMs * 2 ** this.#failures++, READ_REST_MS_MAX))
+    }
+  }
+
+  async #endAfter(round: { isOver: boolean }, ms: number): Promise<void> {
+    await this.#rest(ms)
+    round.isOver = true
+  }
+
+  /** Or until the end. */
+  async #rest(ms: number): Promise<void> {
+    await Promise.race([delay(ms, undefined, { ref: false }), this.#ended.promise])
+  }
+
+  async #readFrom(
+    node: number,
+    own: readonly number[],
+    round: { readonly isOver: boolean },
+  ): Promise<void> {
+    const { partitions, cluster } = this.#options
+    while (!this.#isEnded && !round.isOver) {
+      if (this.#inHand.room() === 0) {
+        await this.#onSettled.promise
+        continue
+      }
+      const positions = new Map<number, bigint>()
+      for (const partition of own) {
+        const { progress, right } = partitions.get(partition) as OwnPartition
+        assertHeld(right)
+        positions.set(partition, progress.next)
+      }
+      this.#inHand.beginPull()
+      const fetching = cluster.fetch(node, positions)
+      this.#fetches.add(fetching)
+      void fetching.catch(() => {}).then(() => this.#fetches.delete(fetching))
+      const fetched = await Promise.race([fetching, this.#ended.promise])
+      this.#failures = 0
+      for (const one of fetched ?? []) await this.#take(one)
+    }
+  }
+
+  async #take(fetched: FetchedPartition): Promise<void> {
+    const partition = this.#options.partitions.get(fetched.partitionIndex)
+    // A broker goes on with what it was asked for earlier until it is told not to.
+    if (partition === undefined) return
+    const { progress } = partition
+    const { records, next } = readBatches(fetched, progress.next)
+    progress.end = fetched.highWatermark
+    for (const [index, one] of records.entries()) {
+      if (index % TAKEN_AT_ONCE === TAKEN_AT_ONCE - 1) await yieldToOthers()
+      if (this.#isEnded) return
+      progress.take(one.offset)
+      const record = this.#toRecord(fetched.partitionIndex, one, partition)
+      this.#inHand.hold({ seq: record.seq, data: one.record.value ?? new Uint8Array() })
+      this.#intake.take(record)
+    }
+    progress.next = next
+    this.#tellSettled()
+  }
+
+  #toRecord(
+    partition: number,
+    fetched: FetchedRecord,
+    { progress, right }: OwnPartition,
+  ): KafkaRecord {
+    const { cluster } = this.#options
+    const { offset, record } = fetched
+    const read = readPaymentRecord(record.value)
+    return {
+      seq: ++this.#taken,
+      right,
+      origin: { partition, offset: Number(offset) },
+      read: () => read,
+      countTry: () => cluster.countTry(partition, offset),
+      putAside: (_, problem) => cluster.putAside(partition, fetched, problem),
+      acknowledge: async () => {
+        progress.settle(offset)
+        this.#tellSettled()
+        // Applied again after a later one it would undo that, unless its version says that it is old.
+        if (read.change !== null && read.change.write.version !== null) return
+        while (!progress.isCommitted(offset)) {
+          if (this.#isEnded) return
+          await this.#onCommitted.promise
+        }
+      },
+    }
+  }
+
+  async #commitWhileItRuns(): Promise<void> {
+    const { timing, log } = this.#options
+    while (!this.#isEnded) {
+      if (this.#committable().size === 0) await this.#onSettled.promise
+      try {
+        await this.#commit()
+      } catch (error) {
+        if (error instanceof SessionOver) return this.end(error)
+        if (!this.#isEnded) log.warn({ error: describeError(error) }, 'kafka.not-committed')
+        await this.#rest(timing.restMs)
+      }
+      await this.#rest(timing.commitEveryMs)
+    }
+  }
+
+  #committable(): ReadonlyMap<number, bigint> {
+    const offsets = new Map<number, bigint>()
+    for (const [partition, { progress }] of this.#options.partitions) {
+      const offset = progress.committable
+      if (offset !== null) offsets.set(partition, offset)
+    }
+    return offsets
+  }
+
+  async #commit(): Promise<void> {
+    const { partitions, cluster } = this.#options
+    const offsets = this.#committable()
+    if (offsets.size === 0) return
+    await cluster.commit(offsets)
+    for (const [partition, offset] of offsets) partitions.get(partition)?.progress.commit(offset)
+    this.#tellCommitted()
+  }
+
+  #tellSettled(): void {
+    this.#onSettled.resolve()
+    if (!this.#isEnded) this.#onSettled = Promise.withResolvers()
+  }
+
+  #tellCommitted(): void {
+    this.#onCommitted.resolve()
+    if (!this.#isEnded) this.#onCommitted = Promise.withResolvers()
+  }
+}

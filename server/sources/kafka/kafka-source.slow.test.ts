@@ -1,0 +1,248 @@
+// The source against a real Kafka of three brokers: killed, without a leader, rebalanced, with records of every kind.
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { type KafkaBrokerProcess, startKafka } from '../../../test/support/kafka-cluster.ts'
+import { KAFKA_TIMING, KafkaFeed } from '../../../test/support/kafka-feed.ts'
+import { findKafka } from '../../../test/support/kafka-jars.ts'
+import { until } from '../../../test/support/until.ts'
+
+const kafka = await findKafka()
+const skip = 'missing' in kafka ? kafka.missing : false
+if (skip) console.log(`skipped: ${skip}`)
+
+const ROUNDS = 30
+const LONG_MS = 90_000
+
+let brokers: readonly KafkaBrokerProcess[] = []
+const cleanUps: (() => Promise<void> | void)[] = []
+const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
+before(async () => {
+  if ('missing' in kafka) return
+  brokers = await startKafka(owner, kafka.classPath, { count: 3 })
+})
+after(async () => {
+  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
+})
+
+const open = (options: Parameters<typeof KafkaFeed.open>[2] = {}) =>
+  KafkaFeed.open(
+    owner,
+    brokers.map(({ address }) => address),
+    options,
+  )
+
+/** Feeds rounds while `trouble` happens, and checks that nothing came of it. */
+async function feedThrough(feed: KafkaFeed, trouble: () => Promise<void>): Promise<void> {
+  let isOver = false
+  const troubled = trouble().finally(() => {
+    isOver = true
+  })
+  for (let round = 0; round < ROUNDS || !isOver; round++) await feed.publishRound()
+  await troubled
+  await feed.publishRound()
+  await feed.untilApplied()
+  feed.assertWhole()
+}
+
+test('records are applied and committed; what can never be is in the dead letters, whole', {
+  skip,
+}, async () => {
+  const feed = await open()
+  const outcomes: string[] = []
+  const source = feed.source({ onRecord: (outcome) => void outcomes.push(outcome) })
+  await feed.publishRound()
+  const traced = new Map([[Buffer.from('trace'), Buffer.from('a trace')]])
+  const poison = feed.body({ id: randomUUID(), quoteId: 'x' })
+  await feed.send([
+    { topic: feed.topic, key: Buffer.from('poison'), value: poison, headers: traced },
+    { topic: feed.topic, key: Buffer.from('tombstone') },
+    { topic: feed.topic, key: Buffer.from('no json'), value: Buffer.from('{') },
+  ])
+  await feed.publishRound()
+  await feed.untilApplied()
+  feed.assertWhole()
+  const letters = new Map((await feed.letters(3)).map((letter) => [letter.key, letter]))
+  assert.deepEqual([...letters.keys()].toSorted(), ['no json', 'poison', 'tombstone'])
+  assert.deepEqual(letters.get('poison')?.value, poison)
+  assert.equal(letters.get('poison')?.headers.get('trace'), 'a trace')
+  assert.equal(letters.get('poison')?.headers.get('Paybell-Code'), 'invalid-fields')
+  assert.match(letters.get('poison')?.headers.get('Paybell-Problem') ?? '', /\/quoteId/)
+  assert.equal(letters.get('poison')?.headers.get('Paybell-Topic'), feed.topic)
+  assert.match(letters.get('poison')?.headers.get('Paybell-Offset') ?? '', /^\d+$/)
+  assert.equal(letters.get('tombstone')?.value, null)
+  assert.match(letters.get('tombstone')?.headers.get('Paybell-Problem') ?? '', /tombstone/)
+  await until('everything is committed', () => source.lag === 0)
+  const counted = () => outcomes.filter((outcome) => outcome === 'dead-lettered').length
+  await until('the letters are counted', () => counted() === 3)
+  await source.stop()
+  const total = (await feed.committed()).reduce((sum, offset) => sum + offset, 0)
+  assert.equal(total, 43, 'at the stop, all of it')
+})
+
+test('a second and a third process join and leave: nothing is lost, inverted or doubled', {
+  skip,
+}, async () => {
+  const feed = await open()
+  const first = feed.source()
+  await feedThrough(feed, async () => {
+    await until('the first consumes', () => first.isConsuming, LONG_MS)
+    const second = feed.source()
+    await until('both consume', () => first.isConsuming && second.isConsuming, LONG_MS)
+    const third = feed.source()
+    const all = [first, second, third]
+    await until('all consume', () => all.every((source) => source.isConsuming), LONG_MS)
+    await first.stop()
+    await until('two go on', () => second.isConsuming && third.isConsuming, LONG_MS)
+    await third.stop()
+    await until('one goes on', () => second.isConsuming, LONG_MS)
+  })
+})
+
+test('brokers killed one after the other, leaders and coordinators among them, cost only time', {
+  skip,
+}, async () => {
+  const feed = await open()
+  const sources = [feed.source(), feed.source()]
+  await feedThrough(feed, async () => {
+    await until('both consume', () => sources.every((source) => source.isConsuming), LONG_MS)
+    for (const broker of brokers) {
+      await broker.stop('SIGKILL')
+      const { applied } = feed
+      const counted = () => [...applied.values()].reduce((sum, { length }) => sum + length, 0)
+      const before = counted()
+      // The others lead its partitions now.
+      await until('records come through', () => counted() > before + 100, LONG_MS)
+      broker.start()
+      await until('it is back', () => broker.isListening(), LONG_MS)
+      await until('it is in sync', () => isInSync(feed), LONG_MS)
+    }
+  })
+})
+
+test('all brokers away: the source says so, and goes on when they are back', { skip }, async () => {
+  const feed = await open()
+  const source = feed.source()
+  await feed.publishRound()
+  await feed.untilApplied()
+  await Promise.all(brokers.map((broker) => broker.stop('SIGKILL')))
+  await until('it no longer consumes', () => !source.isConsuming, LONG_MS)
+  await until(
+    'it says why',
+    () => feed.warnings.some((text) => text.startsWith('kafka.interrupted')),
+    LONG_MS,
+  )
+  for (const broker of brokers) broker.start()
+  await feed.publishRound()
+  await feed.untilApplied()
+  feed.assertWhole()
+  await source.stop()
+})
+
+test('records of 10 MiB are taken, and put aside, whole or with what leads to them', {
+  skip,
+}, async () => {
+  const feed = await open({ configs: { 'max.message.bytes': '20971520' } })
+  const source = feed.source()
+  const id = randomUUID()
+  const file = { base64EncodedFile: randomBytes(10 * 1_024 * 1_024).toString('base64') }
+  const document = { mediaType: 'application/pdf', name: 'large.pdf', ...file }
+  const large = feed.body({ id, version: 1, document })
+  await feed.send([{ topic: feed.topic, key: Buffer.from(id), value: large }])
+  await until('it is applied', () => feed.applied.get(id)?.length === 1, LONG_MS)
+  const poison = feed.body({ id: randomUUID(), quoteId: 'x', document })
+  await feed.send([{ topic: feed.topic, key: Buffer.from('large'), value: poison }])
+  const [whole] = await feed.letters(1)
+  assert.ok(whole?.value?.equals(poison))
+  const configs = [{ name: 'max.message.bytes', value: '1048576', configOperation: 0 }]
+  const dead = { resourceType: 2, resourceName: `${feed.topic}.dead`, configs }
+  await feed.admin.incrementalAlterConfigs({ resources: [dead] } as never)
+  await feed.send([{ topic: feed.topic, key: Buffer.from('too large'), value: poison }])
+  const letters = await feed.letters(2)
+  const left = letters.find(({ key }) => key === 'too large')
+  assert.equal(left?.value, null)
+  assert.equal(left?.headers.get('Paybell-Body'), 'left-out')
+  await source.stop()
+})
+
+test('offsets that are reset by hand are gone by: back changes nothing twice, beyond the end says so', {
+  skip,
+}, async () => {
+  // Without a version, what is read again is a change.
+  const feed = await open({ hasVersions: true })
+  const first = feed.source()
+  for (let round = 0; round < 5; round++) await feed.publishRound()
+  await feed.untilApplied()
+  await until('all is committed', () => first.lag === 0)
+  await first.stop()
+  const ends = await feed.committed()
+  const reset = (offset: (end: number) => number) =>
+    until(
+      'the group is empty, and its offsets are set',
+      () =>
+        feed.admin
+          .alterConsumerGroupOffsets({
+            groupId: feed.group,
+            topics: [
+              {
+                name: feed.topic,
+                partitionOffsets: ends.map((end, partition) => ({
+                  partition,
+                  offset: BigInt(offset(end)),
+                })),
+              },
+            ],
+          })
+          .then(
+            () => true,
+            () => false,
+          ),
+      LONG_MS,
+    )
+  await reset(() => 0)
+  let repeated = 0
+  const second = feed.source({ onRecord: () => void repeated++ })
+  await until('all were read again', () => repeated >= 100)
+  feed.assertWhole()
+  await until('all is committed again', () => second.lag === 0)
+  await second.stop()
+  await reset((end) => end + 1_000)
+  const third = feed.source()
+  await until(
+    'it says so',
+    () => feed.warnings.some((text) => text.startsWith('kafka.records-gone')),
+    LONG_MS,
+  )
+  await feed.publishRound()
+  await feed.untilApplied()
+  feed.assertWhole()
+  await third.stop()
+})
+
+test('partitions that are added are shared out', { skip }, async () => {
+  const feed = await open({ partitions: 1 })
+  const source = feed.source({ timing: { ...KAFKA_TIMING, lookEveryMs: 500 } })
+  await feed.publishRound()
+  await feed.untilApplied()
+  await feed.admin.createPartitions({
+    topics: [{ name: feed.topic, count: 4, assignments: null }],
+  } as never)
+  await until(
+    'new records are in new partitions, too',
+    async () => {
+      await feed.publishRound()
+      return (await feed.committed()).filter((offset) => offset > 0).length > 1
+    },
+    LONG_MS,
+  )
+  await source.stop()
+})
+
+async function isInSync(feed: KafkaFeed): Promise<boolean> {
+  const metadata = await feed.admin
+    .metadata({ topics: [feed.topic], forceUpdate: true })
+    .catch(() => null)
+  const partitions = metadata?.topics.get(feed.topic)?.partitions ?? []
+  return partitions.length > 0 && partitions.every(({ isr }) => isr.length === brokers.length)
+}

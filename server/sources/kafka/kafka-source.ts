@@ -1,0 +1,179 @@
+// Payment changes out of a Kafka topic, applied in the order of the partition for each payment, also across rebalances:
+//   - processes share the partitions by a consumer group; each generation of it is a session (kafka-session.ts);
+//   - before a session reads, it takes a lease on each of its partitions in the database. What a process still records
+//     that was frozen, and whose partitions have moved, is refused there, and its commits by the group;
+//   - an offset is committed when everything before it is on disk or a dead letter. What was applied and not committed is
+//     read again: the payment's version makes that harmless, and of records without one the next of a payment waits
+//     for the commit of the one before.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { KafkaSettings } from '../../config/config.ts'
+import { BoundedMap } from '../../core/plain/bounded-map.ts'
+import type { Broker, ConsumerRight, SourceOptions } from '../broker/broker.ts'
+import { BrokerSource } from '../broker/broker-source.ts'
+import { KafkaDeadLetters } from './kafka-dead-letters.ts'
+import { type GroupTiming, KafkaGroup } from './kafka-group.ts'
+import { KafkaReader } from './kafka-reader.ts'
+import { KafkaSession, type KafkaTiming, type OwnPartition } from './kafka-session.ts'
+import { PartitionProgress } from './partition-progress.ts'
+
+export type KafkaSourceTiming = KafkaTiming & GroupTiming
+
+export interface KafkaSourceOptions extends SourceOptions {
+  settings: KafkaSettings
+  /** Takes the right to consume these sources from whoever has it, and returns the lease. */
+  takeLeases(sources: readonly string[]): Promise<string>
+  /** May run ahead, and never behind. */
+  cautiousMs(): number
+  timing?: Partial<KafkaSourceTiming>
+}
+
+const TIMING: KafkaSourceTiming = {
+  sessionMs: 20_000,
+  beatEveryMs: 3_000,
+  lookEveryMs: 30_000,
+  commitEveryMs: 25,
+  restMs: 500,
+  restMsMax: 30_000,
+  askEveryMs: 1_000,
+}
+
+const CLOSE_MS_MAX = 2_000
+/** Records that failed by a mistake of ours, and were given back. */
+const FAILED_MAX = 1_000
+
+export function createKafkaSource(options: KafkaSourceOptions): BrokerSource {
+  const timing = { ...TIMING, ...options.timing }
+  return new BrokerSource(new KafkaBroker(options, timing), options.log, timing)
+}
+
+class KafkaBroker implements Broker {
+  readonly name = 'kafka'
+  readonly #options: KafkaSourceOptions
+  readonly #timing: KafkaSourceTiming
+  readonly #reader: KafkaReader
+  readonly #deadLetters: KafkaDeadLetters
+  readonly #tries = new BoundedMap<string, number>(FAILED_MAX)
+  readonly #interrupted = Promise.withResolvers<null>()
+  #group: KafkaGroup | null = null
+  #session: KafkaSession | null = null
+  #wakeUp: (() => void) | null = null
+
+  constructor(options: KafkaSourceOptions, timing: KafkaSourceTiming) {
+    this.#options = options
+    this.#timing = timing
+    this.#reader = new KafkaReader(options.settings)
+    this.#deadLetters = new KafkaDeadLetters(options.settings)
+  }
+
+  async open(wakeUp: () => void): Promise<KafkaSession | null> {
+    this.#wakeUp = wakeUp
+    const group = await Promise.race([this.#join(), this.#interrupted.promise])
+    const partitions = group?.partitions ?? []
+    if (group === null || partitions.length === 0) return null
+    const { generation } = group
+    const own = await this.#take(group, generation, partitions)
+    if (!group.holds(generation)) return null
+    const session = new KafkaSession({
+      ...this.#options,
+      timing: this.#timing,
+      partitions: own,
+      cluster: {
+        findLeaders: (numbers) => this.#reader.findLeaders(numbers),
+        fetch: (node, positions) => this.#reader.fetch(node, positions),
+        commit: (offsets) => group.commit(generation, offsets),
+        putAside: (...letter) => this.#deadLetters.put(...letter),
+        countTry: (partition, offset) => this.#countTry(`${partition}/${offset}`),
+      },
+    })
+    this.#session = session
+    const { topic, group: name } = this.#options.settings
+    this.#options.log.info({ topic, group: name, partitions }, 'kafka.consuming')
+    return session
+  }
+
+  interrupt(): void {
+    this.#interrupted.resolve(null)
+  }
+
+  async close(): Promise<void> {
+    const closed = Promise.all([
+      this.#group?.close(),
+      this.#reader.close(),
+      this.#deadLetters.close(),
+    ])
+    await Promise.race([closed, delay(CLOSE_MS_MAX, undefined, { ref: false })])
+  }
+
+  async #join(): Promise<KafkaGroup> {
+    if (this.#group?.isOver === false) return this.#group
+    void this.#group?.close()
+    this.#group = null
+    const { settings, cautiousMs } = this.#options
+    const group = new KafkaGroup({
+      settings,
+      timing: this.#timing,
+      cautiousMs,
+      onChange: () => {
+        if (this.#group !== group) return
+        this.#session?.end(null)
+        this.#wakeUp?.()
+      },
+    })
+    this.#group = group
+    try {
+      await group.join()
+    } catch (error) {
+      this.#group = null
+      void group.close()
+      throw error
+    }
+    return group
+  }
+
+  /** The lease first: what the one before has applied until then is read again, and it applies nothing more. */
+  async #take(
+    group: KafkaGroup,
+    generation: number,
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, OwnPartition>> {
+    const { takeLeases, settings } = this.#options
+    // Not by the group: two groups that feed one database would overtake each other.
+    const sourceOf = (partition: number) => `kafka:${settings.topic}/${partition}`
+    const id = await takeLeases(partitions.map(sourceOf))
+    const isHeld = () => group.holds(generation)
+    const starts = await this.#findStarts(group, partitions)
+    return new Map(
+      [...starts].map(([partition, start]) => {
+        const right: ConsumerRight = { source: sourceOf(partition), id, isHeld }
+        return [partition, { right, progress: new PartitionProgress(start) }]
+      }),
+    )
+  }
+
+  async #findStarts(
+    group: KafkaGroup,
+    partitions: readonly number[],
+  ): Promise<ReadonlyMap<number, bigint>> {
+    const bounds = await this.#reader.readBounds(partitions)
+    const committed = await group.readCommitted(partitions)
+    const starts = new Map<number, bigint>()
+    for (const [partition, { first, end }] of bounds) {
+      const offset = committed.get(partition) ?? first
+      const isThere = offset >= first && offset <= end
+      // Either records were deleted before they were read, or the topic was made again.
+      if (!isThere) {
+        const gone = { partition, committed: Number(offset), first: Number(first) }
+        this.#options.log.warn(gone, 'kafka.records-gone')
+      }
+      starts.set(partition, isThere ? offset : first)
+    }
+    return starts
+  }
+
+  #countTry(record: string): number {
+    const tries = (this.#tries.get(record) ?? 0) + 1
+    this.#tries.set(record, tries)
+    return tries
+  }
+}

@@ -1,0 +1,230 @@
+// A topic of its own with a feed of payments, half of them without a version, and the world that its records change:
+// payments, and the leases under which changes are taken, as in the database. So that one process can be a whole group.
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Admin, Consumer, Producer } from '@platformatic/kafka'
+import {
+  CONSUMED_ELSEWHERE,
+  type PaymentChange,
+  type RecordedPayment,
+} from '../../server/operations/accepting/record-payments.ts'
+import type { BrokerSource } from '../../server/sources/broker/broker-source.ts'
+import {
+  createKafkaSource,
+  type KafkaSourceOptions,
+} from '../../server/sources/kafka/kafka-source.ts'
+import type { Owner } from './owner.ts'
+import { sampleBody } from './payment-sample.ts'
+import { until } from './until.ts'
+
+/** Short, so that a test sees a member go. */
+export const KAFKA_TIMING = {
+  sessionMs: 6_000,
+  beatEveryMs: 500,
+  restMs: 50,
+  restMsMax: 500,
+  askEveryMs: 100,
+}
+
+const AGAIN_MS = 100
+const FACT_MS_MAX = 90_000
+
+export interface Letter {
+  key: string
+  value: Buffer | null
+  headers: ReadonlyMap<string, string>
+}
+
+export class KafkaFeed {
+  readonly topic = `payments.${randomUUID().slice(0, 8)}`
+  readonly group = `paybell.${this.topic}`
+  accountId: string = randomUUID()
+  /** The updates that changed each payment, in order. */
+  readonly applied = new Map<string, number[]>()
+  readonly warnings: string[] = []
+  readonly #leases = new Map<string, string>()
+  readonly #owner: Owner
+  readonly #brokers: string[]
+  readonly #producer: Producer
+  readonly admin: Admin
+  readonly ids: readonly string[]
+  /** The number of the latest update of each payment. */
+  round = 0
+  #hasVersions = false
+
+  private constructor(owner: Owner, brokers: string[], payments: number) {
+    this.#owner = owner
+    this.#brokers = brokers
+    const client = { clientId: 'feed', bootstrapBrokers: brokers, retries: 0 }
+    this.#producer = new Producer(client)
+    this.admin = new Admin({ ...client, retries: 5 })
+    this.ids = Array.from({ length: payments }, () => randomUUID())
+    owner.after(async () => {
+      await Promise.allSettled([this.#producer.close(), this.admin.close()])
+    })
+  }
+
+  static async open(
+    owner: Owner,
+    brokers: string[],
+    {
+      payments = 20,
+      partitions = 6,
+      hasVersions = false,
+      configs = {} as Record<string, string>,
+    } = {},
+  ): Promise<KafkaFeed> {
+    const feed = new KafkaFeed(owner, brokers, payments)
+    feed.#hasVersions = hasVersions
+    await until(
+      'the topic is made',
+      () =>
+        feed.admin
+          .createTopics({
+            topics: [feed.topic],
+            partitions,
+            replicas: brokers.length,
+            configs: Object.entries(configs).map(([name, value]) => ({ name, value })),
+          })
+          .then(
+            () => true,
+            () => false,
+          ),
+      FACT_MS_MAX,
+    )
+    return feed
+  }
+
+  source(options: Partial<KafkaSourceOptions> = {}): BrokerSource {
+    const source = createKafkaSource({
+      settings: {
+        brokers: this.#brokers,
+        topic: this.topic,
+        group: this.group,
+        tls: null,
+        sasl: null,
+      },
+      takeLeases: async (sources) => {
+        const lease = randomUUID()
+        for (const one of sources) this.#leases.set(one, lease)
+        return lease
+      },
+      cautiousMs: () => performance.now(),
+      gatherer: { submit: (change) => this.#apply(change) },
+      log: {
+        info() {},
+        warn: (fields, message) => void this.warnings.push(`${message} ${JSON.stringify(fields)}`),
+      },
+      timing: KAFKA_TIMING,
+      ...options,
+    })
+    this.#owner.after(() => source.stop())
+    source.start()
+    return source
+  }
+
+  /** A next update of every payment; again and again until the topic has it. */
+  async publishRound(): Promise<void> {
+    const round = ++this.round
+    const messages = this.ids.map((id, index) => ({
+      topic: this.topic,
+      key: Buffer.from(id),
+      value: this.body({
+        id,
+        reference: `update ${round}`,
+        ...(this.#hasVersions || index % 2 === 0 ? { version: round } : {}),
+      }),
+    }))
+    await this.send(messages)
+  }
+
+  body(changes: Record<string, unknown>): Buffer {
+    const members = { accountId: this.accountId, document: undefined, version: undefined }
+    return sampleBody({ ...members, ...changes })
+  }
+
+  async send(
+    messages: { topic: string; key: Buffer; value?: Buffer; headers?: Map<Buffer, Buffer> }[],
+  ) {
+    await until(
+      'the topic has it',
+      () =>
+        this.#producer.send({ messages, acks: -1 }).then(
+          () => true,
+          () => delay(AGAIN_MS).then(() => false),
+        ),
+      FACT_MS_MAX,
+    )
+  }
+
+  async untilApplied(): Promise<void> {
+    await until(
+      'every payment has its latest update',
+      () => this.ids.every((id) => this.applied.get(id)?.at(-1) === this.round),
+      FACT_MS_MAX,
+    )
+  }
+
+  /** Nothing lost, nothing out of order, nothing twice. */
+  assertWhole(): void {
+    const expected = Array.from({ length: this.round }, (_, index) => index + 1)
+    for (const id of this.ids) assert.deepEqual(this.applied.get(id), expected)
+  }
+
+  async committed(): Promise<readonly number[]> {
+    const groups = await this.admin.listConsumerGroupOffsets({ groups: [this.group] })
+    const partitions = groups[0]?.topics.find(({ name }) => name === this.topic)?.partitions ?? []
+    return partitions
+      .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
+      .map(({ committedOffset }) => Number(committedOffset))
+  }
+
+  /** All that are in the topic of dead letters, oldest first. */
+  async letters(count: number): Promise<readonly Letter[]> {
+    const consumer = new Consumer({
+      clientId: 'letters',
+      groupId: randomUUID(),
+      bootstrapBrokers: this.#brokers,
+    })
+    const letters: Letter[] = []
+    try {
+      const topic = `${this.topic}.dead`
+      await until(
+        'the topic of dead letters is there',
+        async () => (await this.admin.listTopics()).includes(topic),
+        FACT_MS_MAX,
+      )
+      const stream = await consumer.consume({
+        topics: [topic],
+        mode: 'earliest',
+        autocommit: false,
+      })
+      for await (const { key, value, headers } of stream) {
+        letters.push({
+          key: String(key),
+          value: value ?? null,
+          headers: new Map([...headers].map(([name, text]) => [String(name), String(text)])),
+        })
+        if (letters.length === count) break
+      }
+    } finally {
+      await consumer.close(true)
+    }
+    return letters
+  }
+
+  async #apply({ write, readUnder }: PaymentChange): Promise<RecordedPayment> {
+    // As long as a transaction takes: leases and payments change in the meantime.
+    await delay(Math.random() * 5)
+    if (this.#leases.get(readUnder?.source ?? '') !== readUnder?.lease) throw CONSUMED_ELSEWHERE
+    const updates = this.applied.get(write.id) ?? []
+    this.applied.set(write.id, updates)
+    const latest = updates.at(-1) ?? 0
+    const update = Number(write.reference.replace('update ', '')) || 1
+    // Without a version an older update undoes a newer one; only what is the same changes nothing.
+    if (write.version === null ? update !== latest : update > latest) updates.push(update)
+    return {} as RecordedPayment
+  }
+}
