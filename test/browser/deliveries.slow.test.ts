@@ -101,14 +101,14 @@ site.test(
     const row = rows(page).filter({ hasText: 'FOLLOWED-1' })
     await row.getByText('DELIVERED').waitFor()
     await row.getByRole('link', { name: 'Followed', exact: true }).waitFor()
-    await row.getByText('12345.67 EUR').waitFor()
+    await row.getByText('12,345.67 EUR').waitFor()
     const link = row.getByRole('link', { name: /payment\.created/ })
     assert.match((await link.getAttribute('href')) ?? '', /^\/console\/deliveries\/[0-9a-f-]{36}$/)
     await link.click()
 
     await page.getByText('Delivered: the endpoint answered 200 to attempt 3').waitFor()
     await page.getByRole('heading', { name: 'payment.created #1 of FOLLOWED-1' }).waitFor()
-    await page.getByText('12345.67 EUR').waitFor()
+    await page.getByText('12,345.67 EUR').waitFor()
     const said = await page.locator('figure svg > title').textContent()
     assert.match(
       said ?? '',

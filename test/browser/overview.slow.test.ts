@@ -90,7 +90,7 @@ const viewer = await createOperatorKey(paybell.app.deps, { name: 'vera', role: '
 site.test('the operator sees whether callbacks get through', { as: 'operator' }, async (visit) => {
   const { page, go, checkAccessibility, shoot } = visit
   await go('/')
-  await page.getByText('1 endpoint is failing').waitFor()
+  await page.getByText(/^1 of \d+ endpoints failing$/).waitFor()
   const tile = page.getByRole('list', { name: 'Now' }).getByRole('listitem')
   const delivered = (deliveredBefore + 12).toLocaleString('en-GB')
   await tile.filter({ hasText: 'Delivered' }).getByText(delivered, { exact: true }).waitFor()
@@ -99,9 +99,9 @@ site.test('the operator sees whether callbacks get through', { as: 'operator' },
   }
   const troubled = page.getByRole('table', { name: 'Failing endpoints' })
   await troubled.getByRole('link', { name: bad.url('/bad').replace('http://', '') }).waitFor()
-  await page.getByRole('table', { name: 'Processes alive' }).getByText('0–63').waitFor()
+  await page.getByRole('table', { name: 'Processes alive' }).getByTitle('0–63').waitFor()
   const due = page.getByRole('table', { name: /^Pending by due time/ })
-  assert.match((await due.textContent()) ?? '', /Within 7 d/)
+  assert.match((await due.textContent()) ?? '', /Within \d+ min\d+/)
   await tile.filter({ hasText: 'Success by delivery' }).getByText('100%', { exact: true }).waitFor()
   await tile.filter({ hasText: 'Success by attempt' }).waitFor()
   // Those from before the page was opened, and each only once after a pause.
@@ -113,8 +113,10 @@ site.test('the operator sees whether callbacks get through', { as: 'operator' },
   await writePayments(3)
   await until('newer ones', async () => (await attempts.first().textContent()) !== newest)
   await attempts.getByText('answered 200').first().waitFor()
-  const texts = await attempts.allTextContents()
-  assert.equal(new Set(texts).size, texts.length)
+  const shown = await attempts
+    .locator('a[href*="/deliveries/"]')
+    .evaluateAll<string[], HTMLElement>('(links) => links.map((link) => link.outerHTML)')
+  assert.equal(new Set(shown).size, shown.length)
   await checkAccessibility()
   await shoot('overview')
 })
@@ -193,7 +195,8 @@ site.test(
 
 site.test(
   'a viewer looks at everything and is offered no action',
-  { as: { operatorKey: viewer.key } },
+  // Whether a segment of the audit is sealed by then depends on the time: without one there is no head.
+  { as: { operatorKey: viewer.key }, allowedErrors: [/404 .*\/audit\/head/] },
   async ({ page, go }) => {
     const actions =
       /^(replay|retry|cancel|break|preview|resume|rotate|send|run|onboard|disable|enable|revoke|recover|new|issue|open an)\b/i

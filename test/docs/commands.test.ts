@@ -26,7 +26,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'nats ': 'needs the nats command; test/e2e/nats.test.ts publishes the same',
   'kafka-': 'needs a Kafka; test/e2e/kafka.slow.test.ts publishes the same',
   PAYBELL_TIME_SCALE: 'test/docs/first-hour.test.ts walks on from there',
-  'npx paybell sandbox': 'test/e2e/packages.slow.test.ts starts it from its tarball',
+  'npx --package=./paybell-0.2.0.tgz paybell sandbox':
+    'test/e2e/packages.slow.test.ts starts it from its tarball',
   'npm install --prefix': 'needs the network; test/e2e/packages.slow.test.ts installs the tarball',
   'npm ci && npm start': 'test/docs/readme-walk.test.ts walks on from there',
   'docker build': 'needs an engine; test/deploy/image.test.ts reads the Dockerfile',

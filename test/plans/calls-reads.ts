@@ -33,7 +33,6 @@ import {
 import { readEndpointsToTell } from '../../server/store/endpoints/notices.ts'
 import {
   countArrived,
-  countEndpointsByHealth,
   countGivenUp,
   readOwedFigures,
 } from '../../server/store/history/client-figures.ts'
@@ -48,6 +47,10 @@ import { readDeliveryNames } from '../../server/store/history/delivery-names.ts'
 import { resolveDeliveryFilter } from '../../server/store/history/delivery-search.ts'
 import { readEventsOfPayment } from '../../server/store/history/events.ts'
 import { findEvent, readFeed } from '../../server/store/history/feed.ts'
+import {
+  countAllEndpointsByHealth,
+  countEndpointsByHealth,
+} from '../../server/store/history/health-counts.ts'
 import {
   countJobEndpoints,
   countJobOutcome,
@@ -324,6 +327,7 @@ async function numbers(recorder: Recorder, { now, jobId, clientKey }: Sample): P
     await recorder.record('', () => read(pool, clientKey, now))
   }
   await recorder.record('', () => countEndpointsByHealth(pool, clientKey))
+  await recorder.record('', () => countAllEndpointsByHealth(pool))
   await recorder.record('', () => readFinalCounts(pool))
   await recorder.record('', () => readEndedDays(pool, now))
   await recorder.record('', () => readOwedPicture(pool, [now, new Date(now.getTime() + 60_000)]))

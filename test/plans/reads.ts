@@ -58,6 +58,7 @@ const MEANT: readonly { because: string; reads: Readonly<Record<string, string>>
       'reseal.countForeignDigests': 'client_secrets',
       'service-figures.readOwed': 'endpoints pending_deliveries',
       'stats.readOwedPicture': 'pending_deliveries',
+      'client-figures.readOwedFigures': 'pending_deliveries',
     },
   },
   {

@@ -63,8 +63,8 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/leases/shards.ts',
-        'silentFor(this.#policy.leaseMs, sentAt.monotonicMs)\n    const takeable',
-        'silentFor(this.#policy.leaseMs, sentAt.cautiousMs)\n    const takeable',
+        'this.#others.silentFor(this.#policy.leaseMs, sentAt.monotonicMs)',
+        'this.#others.silentFor(this.#policy.leaseMs, sentAt.cautiousMs)',
       ),
     ],
   },

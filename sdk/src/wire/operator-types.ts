@@ -652,6 +652,14 @@ export interface Stats {
      */
     paused: number
   }
+  /** Webhooks, subscriptions and listeners, by their health. */
+  endpoints: {
+    healthy: number
+    /** Active, and its last attempts have failed. */
+    failing: number
+    paused: number
+    disabled: number
+  }
   /** Attempts under way in the process that answers. */
   inFlight: number
   oldestDueAgeSeconds: number

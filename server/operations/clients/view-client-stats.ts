@@ -1,12 +1,8 @@
 // A client's own figures, over all its endpoints and everything that is kept.
 
 import { Remembered } from '../../core/plain/remembered.ts'
-import {
-  countArrived,
-  countEndpointsByHealth,
-  countGivenUp,
-  readOwedFigures,
-} from '../../store/history/client-figures.ts'
+import { countArrived, countGivenUp, readOwedFigures } from '../../store/history/client-figures.ts'
+import { countEndpointsByHealth } from '../../store/history/health-counts.ts'
 import { keptByTimeTaken } from '../shared/dear-figures.ts'
 import type { Deps } from '../shared/deps.ts'
 

@@ -3,6 +3,7 @@
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { Remembered } from '../../core/plain/remembered.ts'
 import { readTroubled, type TroubledEndpoint } from '../../store/endpoints/endpoint-lists.ts'
+import { countAllEndpointsByHealth, type HealthCounts } from '../../store/history/health-counts.ts'
 import {
   type EndedDay,
   type OwedPicture,
@@ -30,6 +31,7 @@ export interface Stats {
   /** Counts of ended deliveries by state. */
   ended: Awaited<ReturnType<typeof readFinalCounts>>
   owed: OwedPicture
+  endpoints: HealthCounts
   bounds: readonly Date[]
   series: Series
   /** Ended deliveries of the last days, oldest first; days on which none ended are left out. */
@@ -55,6 +57,7 @@ const BOUNDS_MS = [
 
 interface Picture {
   owed: OwedPicture
+  endpoints: HealthCounts
   bounds: readonly Date[]
 }
 
@@ -94,6 +97,11 @@ export class StatsViewer {
   async #look(): Promise<Picture> {
     const nowMs = this.#deps.clock.nowMs()
     const bounds = BOUNDS_MS.map((ms) => new Date(nowMs + ms))
-    return { owed: await readOwedPicture(this.#deps.pool, bounds), bounds }
+    const { pool } = this.#deps
+    const [owed, endpoints] = await Promise.all([
+      readOwedPicture(pool, bounds),
+      countAllEndpointsByHealth(pool),
+    ])
+    return { owed, endpoints, bounds }
   }
 }

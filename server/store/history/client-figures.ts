@@ -2,8 +2,6 @@
 // attempts are made, and what was given up is little.
 
 import { DAY_MS } from '../../core/delivery/backoff.ts'
-import type { EndpointStatus } from '../../core/delivery/endpoint.ts'
-import { type HealthWord, healthWord } from '../../core/delivery/health.ts'
 import type { Db } from '../connection/db.ts'
 import { downEndpoints, isOfDownEndpoint } from '../sql/due-times.ts'
 
@@ -11,24 +9,6 @@ import { downEndpoints, isOfDownEndpoint } from '../sql/due-times.ts'
 export interface RecentCount {
   day: number
   week: number
-}
-
-export async function countEndpointsByHealth(
-  db: Db,
-  clientKey: number,
-): Promise<Readonly<Record<HealthWord, number>>> {
-  const { rows } = await db.query<{ status: EndpointStatus; is_failing: boolean; count: number }>({
-    name: 'count-endpoints-by-health',
-    text: `select e.status, h.failing_since is not null as is_failing, count(*)::int as count
-           from endpoints e
-           left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
-           where e.client_key = $1 and e.deleted_at is null and e.kind not in ('notice', 'client-notice')
-           group by 1, 2`,
-    values: [clientKey],
-  })
-  const counts = { healthy: 0, failing: 0, paused: 0, disabled: 0 }
-  for (const { status, is_failing, count } of rows) counts[healthWord(status, is_failing)] += count
-  return counts
 }
 
 export interface OwedFigures {

@@ -6,7 +6,7 @@ import { State } from '../../ui/basics/badge.tsx'
 import { shortId } from '../../ui/basics/copy.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { shortenMiddle } from '../../ui/basics/shorten.ts'
-import { toAmountText } from '../../ui/lists/numbers.ts'
+import { Amount } from '../../ui/lists/amount.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { NextAttempt } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
@@ -47,7 +47,9 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
               : shortenMiddle(row.externalId, ID_CHARACTERS_MAX)}
           </Link>{' '}
           {row.amount === null ? null : (
-            <span className="amount muted">{toAmountText(row.amount)}</span>
+            <span className="amount muted">
+              <Amount of={row.amount} />
+            </span>
           )}
         </>
       ),

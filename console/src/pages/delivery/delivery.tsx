@@ -15,7 +15,7 @@ import { Loading, Problem } from '../../ui/basics/messages.tsx'
 import { Facts, PageHead, Panel } from '../../ui/basics/page.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
 import { Confirm } from '../../ui/forms/dialog.tsx'
-import { toAmountText } from '../../ui/lists/numbers.ts'
+import { Amount } from '../../ui/lists/amount.tsx'
 import { Explanation } from '../../ui/times/explanation.tsx'
 import { NextTime } from '../../ui/times/next-attempt.tsx'
 import { Time, useNow } from '../../ui/times/time.tsx'
@@ -90,7 +90,7 @@ function Why({ delivery }: { delivery: DeliveryDetail }) {
         <Link to={`/payments/${paymentId}`} className="break">
           {externalId ?? paymentId}
         </Link>
-        {amount === null ? null : <span className="nowrap">{toAmountText(amount)}</span>}
+        {amount === null ? null : <Amount of={amount} />}
         {paymentState === null ? null : <State of={paymentState} />}
       </span>,
     ],

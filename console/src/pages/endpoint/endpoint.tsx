@@ -7,10 +7,10 @@ import { useAction, useRefresh } from '../../api/hooks.ts'
 import { useCan, useSession } from '../../api/session.ts'
 import type { Endpoint } from '../../api/types.ts'
 import { navigate } from '../../router.ts'
-import { State } from '../../ui/basics/badge.tsx'
 import { Button } from '../../ui/basics/button.tsx'
 import { Id } from '../../ui/basics/copy.tsx'
 import { describeFailure } from '../../ui/basics/failure.ts'
+import { HealthWord } from '../../ui/basics/health-word.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Loading, Notice, Problem } from '../../ui/basics/messages.tsx'
 import { ClientLink } from '../../ui/basics/owner.tsx'
@@ -21,7 +21,6 @@ import { toCountText, toMsText, toShareText } from '../../ui/lists/numbers.ts'
 import { NextTime } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import { Day } from '../endpoints/day.tsx'
-import { Circuit } from '../endpoints/health.tsx'
 import { Register } from '../endpoints/register.tsx'
 import type { PageProps } from '../page-props.ts'
 import { CatchUp } from './catch-up.tsx'
@@ -59,7 +58,10 @@ export default function EndpointPage({ params }: PageProps) {
       >
         {endpoint ? (
           <>
-            <State of={endpoint.deletedAt ? 'DELETED' : endpoint.status} />
+            <HealthWord
+              status={endpoint.deletedAt ? 'DELETED' : endpoint.status}
+              isFailing={endpoint.health?.failingSince != null}
+            />
             {canAct && !endpoint.deletedAt ? <Actions endpoint={endpoint} path={path} /> : null}
           </>
         ) : null}
@@ -136,7 +138,6 @@ function HealthPanel({ endpoint: { health, hours, status } }: { endpoint: Endpoi
             ),
           ],
           ['Last 200', <Time key="last" at={health.lastSuccessAt} />],
-          ['Circuit', <Circuit key="circuit" of={health.circuit} />],
           ...(health.nextProbeAt === null || status !== 'ACTIVE'
             ? []
             : [['Next probe', <NextTime key="probe" at={health.nextProbeAt} />] as const]),

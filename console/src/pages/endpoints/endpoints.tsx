@@ -7,7 +7,6 @@ import { FindFilter } from '../../filters/find-filter.tsx'
 import { SearchFilter } from '../../filters/search-filter.tsx'
 import { toQuery, useFilters } from '../../router.ts'
 import { Address } from '../../ui/basics/address.tsx'
-import { State } from '../../ui/basics/badge.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { ClientLink } from '../../ui/basics/owner.tsx'
@@ -43,11 +42,10 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     head: 'Client',
     cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
   },
-  { head: 'Status', cell: ({ status }) => <State of={status} /> },
   {
     head: 'Health',
     sort: 'failingSince',
-    cell: ({ health, status }) => <HealthText of={health} isActive={status === 'ACTIVE'} />,
+    cell: ({ health, status }) => <HealthText of={health} status={status} />,
   },
   { head: 'Last 24 h', cell: ({ hours }) => <Day hours={hours} /> },
   {

@@ -4,7 +4,6 @@ import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Endpoint, EndpointKind, Page } from '../../api/types.ts'
-import { State } from '../../ui/basics/badge.tsx'
 import { Button } from '../../ui/basics/button.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
@@ -89,7 +88,6 @@ export function OwnList({ kind }: { kind: EndpointKind }) {
           },
         ]
       : []),
-    { head: 'Status', cell: ({ status }) => <State of={status} /> },
     { head: 'Health', cell: ({ id }) => <OwnHealth kind={kind} id={id} of="health" /> },
     {
       head: 'Success, 24 h',
@@ -125,7 +123,7 @@ function OwnHealth({
   of: 'health' | 'rate' | 'pending'
 }) {
   const { data } = useRead<Endpoint>(ownEndpointPath(kind, id), { everyMs: 10_000 })
-  if (of === 'health') return <HealthText of={data?.health} isActive={data?.status === 'ACTIVE'} />
+  if (of === 'health') return <HealthText of={data?.health} status={data?.status ?? ''} />
   if (data?.health === undefined) return '–'
   return of === 'rate' ? toShareText(data.health.successRate24h) : toCountText(data.health.pending)
 }

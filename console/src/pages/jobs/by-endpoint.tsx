@@ -3,7 +3,7 @@
 
 import type { CountedEndpoint } from '../../api/types.ts'
 import { Address } from '../../ui/basics/address.tsx'
-import { State } from '../../ui/basics/badge.tsx'
+import { HealthWord } from '../../ui/basics/health-word.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
 import { type Column, Table } from '../../ui/lists/table.tsx'
@@ -14,7 +14,7 @@ export interface Breakdown {
   moreEndpoints: number
 }
 
-/** Five columns share a dialog. */
+/** Four columns share a dialog. */
 const ADDRESS_CHARACTERS_MAX = 30
 
 const COLUMNS: readonly Column<CountedEndpoint>[] = [
@@ -34,8 +34,10 @@ const COLUMNS: readonly Column<CountedEndpoint>[] = [
       </span>
     ),
   },
-  { head: 'Status', cell: ({ status }) => <State of={status} /> },
-  { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
+  {
+    head: 'Health',
+    cell: ({ status, circuit }) => <HealthWord status={status} isFailing={circuit !== 'CLOSED'} />,
+  },
   { head: 'Deliveries', isNumber: true, cell: ({ count }) => toCountText(count) },
 ]
 

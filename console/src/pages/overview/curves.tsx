@@ -48,9 +48,9 @@ export function Curves({ stats: { series } }: { stats: Stats }) {
           times={times}
           format={toMsText}
           curves={[
-            { name: 'p50', colour: '--good', values: points.map(({ p50Ms }) => p50Ms) },
-            { name: 'p95', colour: '--warn', values: points.map(({ p95Ms }) => p95Ms) },
-            { name: 'p99', colour: '--bad', values: points.map(({ p99Ms }) => p99Ms) },
+            { name: 'p50', colour: '--low', values: points.map(({ p50Ms }) => p50Ms) },
+            { name: 'p95', colour: '--middle', values: points.map(({ p95Ms }) => p95Ms) },
+            { name: 'p99', colour: '--high', values: points.map(({ p99Ms }) => p99Ms) },
           ]}
         />
       </Panel>

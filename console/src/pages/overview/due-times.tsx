@@ -2,6 +2,7 @@
 // table, so that a reader need not guess a height.
 
 import type { Stats } from '../../api/types.ts'
+import { Empty } from '../../ui/basics/messages.tsx'
 import { Panel } from '../../ui/basics/page.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
 import { toDurationText } from '../../ui/times/time.tsx'
@@ -11,10 +12,11 @@ export function DueTimes({ stats }: { stats: Stats }) {
   const rows = [
     ...pendingByDue.map(({ from, to, count }) => ({ name: toName(stats.at, from, to), count })),
     { name: 'Waiting for the endpoint', count: pending.paused },
-  ]
+  ].filter(({ count }) => count > 0)
   const max = Math.max(1, ...rows.map(({ count }) => count))
   return (
     <Panel title="Pending by due time">
+      {rows.length === 0 ? <Empty title="Nothing is pending" /> : null}
       <table className="due-times" aria-label="Pending by due time, over the coming 7 days">
         <thead className="visually-hidden">
           <tr>

@@ -1,8 +1,10 @@
 // The latest attempts: the last ones before the page was opened, and then live from the stream.
 
 import { useState } from 'react'
+import { useRead } from '../../api/hooks.ts'
 import { useLive } from '../../api/live.ts'
-import type { AttemptedEvent } from '../../api/types.ts'
+import type { AttemptedEvent, Endpoint } from '../../api/types.ts'
+import { Address } from '../../ui/basics/address.tsx'
 import { Badge } from '../../ui/basics/badge.tsx'
 import { Button } from '../../ui/basics/button.tsx'
 import { shortId } from '../../ui/basics/copy.tsx'
@@ -19,15 +21,16 @@ const keyOf = ({ deliveryId, attempt, at }: AttemptedEvent) => `${deliveryId} ${
 
 const COLUMNS: readonly Column<AttemptedEvent>[] = [
   { head: 'Time', cell: ({ at }) => <Time at={at} as="short" /> },
+  { head: 'Endpoint', cell: ({ endpointId }) => <EndpointName id={endpointId} /> },
   {
-    head: 'Delivery',
-    cell: ({ deliveryId }) => (
-      <Link to={`/deliveries/${deliveryId}`} className="id" title={deliveryId}>
-        {shortId(deliveryId)}
+    head: 'Attempt',
+    isNumber: true,
+    cell: ({ attempt, deliveryId }) => (
+      <Link to={`/deliveries/${deliveryId}`} title={`Delivery ${deliveryId}`}>
+        {attempt}
       </Link>
     ),
   },
-  { head: 'Attempt', isNumber: true, cell: ({ attempt }) => attempt },
   { head: 'Outcome', cell: (event) => <Outcome of={event} /> },
 ]
 
@@ -61,6 +64,19 @@ export function LatestAttempts() {
         </div>
       )}
     </Panel>
+  )
+}
+
+/** Events of the stream have ids alone; a name is read once for each endpoint. */
+function EndpointName({ id }: { id: string }) {
+  const { data } = useRead<Endpoint>(`/operator/v1/endpoints/${id}`, { everyMs: 0 })
+  return (
+    <>
+      <Link to={`/endpoints/${id}`} title={id}>
+        {data ? <Address url={data.endpointUrl} max={32} /> : shortId(id)}
+      </Link>
+      {data ? <div className="muted">{data.clientName}</div> : null}
+    </>
   )
 }
 

@@ -12,8 +12,11 @@ const COLUMNS: readonly Column<Process>[] = [
   { head: 'Version', cell: ({ version }) => version },
   { head: 'Started', cell: ({ startedAt }) => <Time at={startedAt} as="short" /> },
   { head: 'Seen', cell: ({ seenAt }) => <Time at={seenAt} as="relative" /> },
-  { head: 'Shards', isNumber: true, cell: ({ shards }) => shards.length },
-  { head: 'Which', cell: ({ shards }) => <span className="mono">{toRanges(shards)}</span> },
+  {
+    head: 'Shards',
+    isNumber: true,
+    cell: ({ shards }) => <span title={toRanges(shards)}>{shards.length}</span>,
+  },
 ]
 
 export function Processes({ stats: { processes, version } }: { stats: Stats }) {

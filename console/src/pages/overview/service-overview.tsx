@@ -49,12 +49,12 @@ function Parts({ stats, period }: { stats: Stats; period: StatsPeriod }) {
     <>
       <Verdict stats={stats} period={period} />
       <Tiles stats={stats} period={period} />
+      {stats.troubled.length > 0 ? <Troubled endpoints={stats.troubled} /> : null}
       <Curves stats={stats} />
       <div className="overview-pair">
         <DueTimes stats={stats} />
         <LatestAttempts />
       </div>
-      <Troubled endpoints={stats.troubled} />
       <Processes stats={stats} />
     </>
   )

@@ -6,37 +6,36 @@ import { toDurationText } from '../../ui/times/time.tsx'
 import { PERIOD_WORDS, sumUp, sumUpDays } from './numbers.ts'
 
 export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) {
-  const { deliveries, pending, inFlight, oldestDueAgeSeconds } = stats
+  const { deliveries, pending, oldestDueAgeSeconds } = stats
   const { attempts, successRate } = sumUp(stats)
   const byDelivery = sumUpDays(stats)
   return (
     <ul className="tiles" aria-label="Now">
-      <Tile name="Success by delivery" value={toShareText(byDelivery.successRate)}>
-        of {toCountText(byDelivery.ended)} that ended in 7 days
-      </Tile>
-      <Tile name="Success by attempt" value={toShareText(successRate)}>
-        of {toCountText(attempts)} in {PERIOD_WORDS[period]}
-      </Tile>
-      <Tile name="Delivered" value={toCountText(deliveries.DELIVERED)}>
-        <Link to="/deliveries?state=DELIVERED">retained history</Link>
-      </Tile>
       <Tile name="Pending" value={toCountText(deliveries.PENDING)}>
         <Link to="/deliveries?state=PENDING">
           {toCountText(pending.due)} due, {toCountText(pending.scheduled)} scheduled,{' '}
           {toCountText(pending.paused)} waiting
         </Link>
       </Tile>
-      <Tile name="Exhausted" value={toCountText(deliveries.EXHAUSTED)}>
-        <Link to="/deliveries?state=EXHAUSTED">given up after 7 days</Link>
-      </Tile>
-      <Tile name="In flight" value={toCountText(inFlight)}>
-        on this instance
-      </Tile>
       <Tile
-        name="Oldest due"
+        name="Late by"
         value={oldestDueAgeSeconds < 1 ? '0 s' : toDurationText(oldestDueAgeSeconds * 1_000)}
       >
-        age of the oldest due delivery
+        since the oldest due delivery was due
+      </Tile>
+      <Tile name="Success by attempt" value={toShareText(successRate)}>
+        of {toCountText(attempts)} in {PERIOD_WORDS[period]}
+      </Tile>
+      <Tile name="Success by delivery" value={toShareText(byDelivery.successRate)}>
+        of {toCountText(byDelivery.ended)} that ended in 7 days; pending ones have not
+      </Tile>
+      <Tile name="Delivered" value={toCountText(deliveries.DELIVERED)}>
+        <Link to="/deliveries?state=DELIVERED">in all history that is kept</Link>
+      </Tile>
+      <Tile name="Exhausted" value={toCountText(deliveries.EXHAUSTED)}>
+        <Link to="/deliveries?state=EXHAUSTED">
+          given up after 7 days, in all history that is kept
+        </Link>
       </Tile>
     </ul>
   )

@@ -2,9 +2,8 @@
 
 import type { TroubledEndpoint } from '../../api/types.ts'
 import { Address } from '../../ui/basics/address.tsx'
-import { State } from '../../ui/basics/badge.tsx'
+import { HealthWord } from '../../ui/basics/health-word.tsx'
 import { Link } from '../../ui/basics/link.tsx'
-import { Empty } from '../../ui/basics/messages.tsx'
 import { ClientLink } from '../../ui/basics/owner.tsx'
 import { Panel } from '../../ui/basics/page.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
@@ -25,8 +24,12 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
     head: 'Client',
     cell: ({ clientId, clientName }) => <ClientLink id={clientId} name={clientName} />,
   },
-  { head: 'Status', cell: ({ status }) => <State of={status} /> },
-  { head: 'Circuit', cell: ({ circuit }) => <State of={circuit} /> },
+  {
+    head: 'Health',
+    cell: ({ status, failingSince }) => (
+      <HealthWord status={status} isFailing={failingSince !== null} />
+    ),
+  },
   {
     head: 'Next probe',
     // Nothing is sent to one that is paused or disabled, no probe either.
@@ -53,16 +56,12 @@ export function Troubled({ endpoints }: { endpoints: readonly TroubledEndpoint[]
   )
   return (
     <Panel title="Failing endpoints" isFlush>
-      {sorted.length === 0 ? (
-        <Empty title="None">All endpoints accept their callbacks.</Empty>
-      ) : (
-        <Table
-          label="Failing endpoints"
-          columns={COLUMNS}
-          rows={sorted}
-          keyOf={({ endpointId }) => endpointId}
-        />
-      )}
+      <Table
+        label="Failing endpoints"
+        columns={COLUMNS}
+        rows={sorted}
+        keyOf={({ endpointId }) => endpointId}
+      />
     </Panel>
   )
 }

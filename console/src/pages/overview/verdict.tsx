@@ -43,12 +43,13 @@ function judge(stats: Stats, period: StatsPeriod) {
       text: `${toCountText(pending.due)} are due. More processes, or a faster database, would help.`,
     }
   }
-  if (troubled.length > 0) {
-    const them = troubled.length === 1 ? 'it' : 'them'
+  const { failing, disabled } = stats.endpoints
+  if (failing + disabled > 0) {
+    const all = failing + disabled + stats.endpoints.healthy + stats.endpoints.paused
     return {
       tone: 'warn' as const,
-      title: `${plural(troubled.length, 'endpoint is', 'endpoints are')} failing`,
-      text: `${plural(held, 'delivery waits', 'deliveries wait')} for ${them}. All other endpoints are healthy.`,
+      title: `${toCountText(failing + disabled)} of ${plural(all, 'endpoint', 'endpoints')} ${disabled === 0 ? 'failing' : 'failing or disabled'}`,
+      text: `${plural(held, 'delivery waits', 'deliveries wait')} for ${troubled.length === 20 ? 'the first 20 of them' : failing + disabled === 1 ? 'it' : 'them'}${failingFor(stats)}.`,
       hasFailing: true,
     }
   }
@@ -61,6 +62,15 @@ function judge(stats: Stats, period: StatsPeriod) {
         ? `Nothing was sent in ${PERIOD_WORDS[period]}, and nothing is late.`
         : `${toShareText(successRate)} of ${plural(attempts, 'attempt', 'attempts')} in ${PERIOD_WORDS[period]} succeeded, and nothing is late.`,
   }
+}
+
+function failingFor({ troubled, at }: Stats): string {
+  const since = troubled.flatMap(({ failingSince }) =>
+    failingSince === null ? [] : [failingSince],
+  )
+  const [oldest] = since.toSorted()
+  if (oldest === undefined) return ''
+  return `; failing for ${toDurationText(Date.parse(at) - Date.parse(oldest))}`
 }
 
 function plural(count: number, one: string, many: string): string {

@@ -11,7 +11,7 @@ import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { ClientLink } from '../../ui/basics/owner.tsx'
 import { Facts, PageHead, Panel } from '../../ui/basics/page.tsx'
-import { toAmountText } from '../../ui/lists/numbers.ts'
+import { Amount } from '../../ui/lists/amount.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import type { PageProps } from '../page-props.ts'
 import { type LaneEvent, Lanes } from './lanes.tsx'
@@ -53,7 +53,14 @@ export default function PaymentPage({ params }: PageProps) {
         title={data ? `Payment ${data.externalId}` : 'Payment'}
         above={<Link to="/payments">Payments</Link>}
       >
-        {data ? <State of={data.status?.state ?? 'DRAFT'} /> : null}
+        {data ? (
+          <>
+            <span className="payment-amount">
+              <Amount of={data.amount} />
+            </span>
+            <State of={data.status?.state ?? 'DRAFT'} />
+          </>
+        ) : null}
       </PageHead>
       {payment.error ? <Problem problem={payment.error} /> : null}
       {payment.isPending ? <Loading /> : null}
@@ -113,7 +120,7 @@ function PaymentFacts({ payment }: { payment: Payment }) {
   const facts = [
     ['Id', <Id key="id" value={payment.id} />],
     ['External id', payment.externalId],
-    ['Amount', toAmountText(amount)],
+    ['Amount', <Amount key="amount" of={amount} />],
     ['Reference', payment.reference],
     ['Purpose', payment.purposeOfPayment],
     ['Quote', <Id key="quote" value={payment.quoteId} />],

@@ -31,7 +31,8 @@ export function StateLine({
         const entry = entries.findLast((one) => one.state === state)
         const isNow = state === now
         const isPast = index < reached
-        const isSkipped = isPast && entry === undefined && isWhole
+        // What is not known to have been is not drawn as passed.
+        const isSkipped = isPast && entry === undefined
         const look = isNow ? 'is-now' : isSkipped ? 'is-skipped' : isPast ? 'is-past' : 'is-ahead'
         return (
           <li
@@ -39,7 +40,7 @@ export function StateLine({
             className={`${look} state-${state.toLowerCase()}`}
             aria-current={isNow ? 'step' : undefined}
           >
-            <span className="state-name">{state.replaceAll('_', ' ')}</span>
+            <span className="state-name">{toSentenceCase(state)}</span>
             <span className="muted">
               {entry ? (
                 <>
@@ -54,6 +55,11 @@ export function StateLine({
       })}
     </ol>
   )
+}
+
+/** `PENDING_APPROVAL` → `Pending approval`. */
+function toSentenceCase(state: PaymentState): string {
+  return state[0] + state.slice(1).toLowerCase().replaceAll('_', ' ')
 }
 
 /** A payment that was cancelled has only the states that it was in: the others were not on its way. */
@@ -71,6 +77,6 @@ interface Standing {
 
 function word({ isNow, isPast, isWhole }: Standing): string {
   if (isNow) return 'now'
-  if (isPast) return isWhole ? 'skipped' : '–'
+  if (isPast) return isWhole ? 'skipped' : 'not known'
   return 'not yet'
 }

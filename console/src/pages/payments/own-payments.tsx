@@ -7,8 +7,8 @@ import { Id } from '../../ui/basics/copy.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty } from '../../ui/basics/messages.tsx'
 import { shortenMiddle } from '../../ui/basics/shorten.ts'
+import { Amount } from '../../ui/lists/amount.tsx'
 import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/lists/filtered-list.tsx'
-import { toAmountText } from '../../ui/lists/numbers.ts'
 import type { Column } from '../../ui/lists/table.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import { EXTERNAL_ID_CHARACTERS_MAX, PAYMENT_STATES } from './states.ts'
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<PaymentItem>[] = [
   {
     head: 'Amount',
     isNumber: true,
-    cell: ({ amount }) => <span className="nowrap">{toAmountText(amount)}</span>,
+    cell: ({ amount }) => <Amount of={amount} />,
   },
   { head: 'State', cell: ({ status }) => <State of={status?.state ?? 'DRAFT'} /> },
   { head: 'Deliveries', cell: (payment) => <Deliveries of={payment} /> },

@@ -11,8 +11,8 @@ import { Empty } from '../../ui/basics/messages.tsx'
 import { ClientLink } from '../../ui/basics/owner.tsx'
 import { PageHead } from '../../ui/basics/page.tsx'
 import { shortenMiddle } from '../../ui/basics/shorten.ts'
+import { Amount } from '../../ui/lists/amount.tsx'
 import { ChosenFilter, FilteredList, TypedFilter } from '../../ui/lists/filtered-list.tsx'
-import { toAmountText } from '../../ui/lists/numbers.ts'
 import type { Column } from '../../ui/lists/table.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import { OwnPayments } from './own-payments.tsx'
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Payment>[] = [
   {
     head: 'Amount',
     isNumber: true,
-    cell: ({ amount }) => <span className="nowrap">{toAmountText(amount)}</span>,
+    cell: ({ amount }) => <Amount of={amount} />,
   },
   {
     head: 'Reference',

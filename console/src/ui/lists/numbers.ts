@@ -29,3 +29,23 @@ export function toBytesText(bytes: number): string {
 export function toAmountText({ amount, currency }: Payment['amount']): string {
   return `${amount} ${currency}`
 }
+
+/** As people read it: `11,129.50 USD`, `2,400 JPY`. No digit that was written is left out; an exponent stays as it is. */
+export function toReadableAmount({ amount, currency }: Payment['amount']): string {
+  const [, sign = '', whole = '', fraction = ''] =
+    /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(amount)) ?? []
+  if (whole === '') return `${amount} ${currency}`
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')
+  const digits = fraction.padEnd(digitsOf(currency), '0')
+  return `${sign}${grouped}${digits === '' ? '' : `.${digits}`} ${currency}`
+}
+
+/** Two for most, none for the yen, three for the dinar; none for what is no currency that the browser knows. */
+function digitsOf(currency: string): number {
+  try {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+    return format.resolvedOptions().minimumFractionDigits ?? 0
+  } catch {
+    return 0
+  }
+}

@@ -10,19 +10,12 @@ import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { callerOf } from '../../requests/authenticate.ts'
 import { answer, forClients } from '../../schemas/calls.ts'
+import { HealthCounts } from '../../schemas/health-counts-schema.ts'
 
 export const OwnStatsSchema = Type.Object(
   {
     at: Instant,
-    endpoints: Type.Object(
-      {
-        healthy: Type.Integer(),
-        failing: Type.Integer({ description: 'Active, and its last attempts have failed.' }),
-        paused: Type.Integer(),
-        disabled: Type.Integer(),
-      },
-      { description: 'Webhooks, subscriptions and listeners, by their health.' },
-    ),
+    endpoints: HealthCounts,
     deliveries: Type.Object({
       pending: Type.Integer({ description: 'Due and waiting.' }),
       due: Type.Integer({ description: 'To be attempted now.' }),

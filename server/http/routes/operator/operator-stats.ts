@@ -16,6 +16,7 @@ import { Instant, InstantOrNull, TextOrNull, Uuid } from '../../basics/scalars.t
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { answer, forOperators } from '../../schemas/calls.ts'
+import { HealthCounts } from '../../schemas/health-counts-schema.ts'
 import { CircuitSchema, HealthSchema } from '../../schemas/schemas.ts'
 import { SeriesSchema, toSeriesBody } from '../../schemas/series-schema.ts'
 
@@ -90,6 +91,7 @@ export const StatsSchema = Type.Object({
         'Waits for its endpoint, which is paused, disabled or down, or for room in its queue. Not due.',
     }),
   }),
+  endpoints: HealthCounts,
   inFlight: Type.Integer({ description: 'Attempts under way in the process that answers.' }),
   oldestDueAgeSeconds: Type.Number(),
   pendingByDue: Type.Array(
@@ -206,6 +208,7 @@ function toBody(deps: StatsRoutesDeps, stats: Stats) {
     })),
     deliveries: { ...stats.ended, PENDING: due + scheduled + paused },
     pending: { due, scheduled, paused },
+    endpoints: stats.endpoints,
     inFlight: deps.inFlight(),
     oldestDueAgeSeconds: Math.max(0, stats.atMs - oldestMs) / 1_000,
     pendingByDue: owed.byBound.map((count, index) => ({

@@ -1,0 +1,24 @@
+// How an endpoint stands, in the one word that is used for it everywhere. Nothing that fails is shown in green.
+
+import { Badge, type Tone } from './badge.tsx'
+
+const TONES = {
+  healthy: 'good',
+  failing: 'bad',
+  paused: 'warn',
+  disabled: 'bad',
+  deleted: 'quiet',
+} as const satisfies Record<string, Tone>
+
+export function HealthWord({ status, isFailing }: { status: string; isFailing: boolean }) {
+  const word = wordOf(status, isFailing)
+  return <Badge tone={TONES[word]}>{word}</Badge>
+}
+
+/** One that takes nothing is not failing, whatever its last attempts have shown. */
+function wordOf(status: string, isFailing: boolean): keyof typeof TONES {
+  if (status === 'DELETED') return 'deleted'
+  if (status === 'DISABLED') return 'disabled'
+  if (status === 'PAUSED') return 'paused'
+  return isFailing ? 'failing' : 'healthy'
+}
