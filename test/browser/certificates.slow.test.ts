@@ -1,7 +1,9 @@
 // Certificates in the browser: an operator asks for one, imports, renews and replaces them, and is told how many endpoints
-// follow before they do; a client chooses one for its endpoint, and both see when it ends.
+// follow before they do; a client chooses one for its endpoint, and both see when it ends. And the token of an endpoint,
+// and the key of a client.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Endpoint } from '../../sdk/src/wire/types.ts'
@@ -138,6 +140,39 @@ site.test(
 )
 
 site.test(
+  'a client lets callbacks carry a token; its secret is kept, and never shown again',
+  { as: 'client', allowedErrors: [/400 .*\/v1\/webhooks\//] },
+  async ({ page, go, checkAccessibility }) => {
+    await go(`/endpoints/${(await shownEndpoint()).id}`)
+    const fact = factOf(page)
+    await button(page, 'Change').click()
+    await page.getByLabel('Access token').selectOption('With a client secret, in a header')
+    await page.getByLabel('Token URL').fill('https://bank.example/token')
+    await page.getByLabel('Client id').fill('paybell-at-the-bank')
+    await page.getByLabel('Client secret').fill('known-to-the-bank-alone')
+    await checkAccessibility()
+    await button(page, 'Save').click()
+    await fact('paybell-at-the-bank').waitFor()
+    assert.doesNotMatch(JSON.stringify(await shownEndpoint()), /known-to-the-bank/)
+
+    await button(page, 'Change').click()
+    assert.equal(await page.getByLabel('Client secret').inputValue(), '')
+    await page.getByLabel('Scope').fill('webhooks.write')
+    await button(page, 'Save').click()
+    await fact('webhooks.write').waitFor()
+    // To another place the secret is not sent along.
+    await button(page, 'Change').click()
+    await page.getByLabel('Token URL').fill('https://other.example/token')
+    await button(page, 'Save').click()
+    await page.getByText(/^Give clientSecret/).waitFor()
+    await page.getByLabel('Access token').selectOption('None')
+    await button(page, 'Save').click()
+    await fact('paybell-at-the-bank').waitFor({ state: 'detached' })
+    assert.ok((await shownEndpoint()).tls, 'another setting stays')
+  },
+)
+
+site.test(
   'an operator is told how many endpoints follow before one certificate replaces another',
   { as: 'operator' },
   async ({ page, go, checkAccessibility }) => {
@@ -178,5 +213,28 @@ site.test(
     await page.getByLabel('Client certificate').selectOption('None')
     await button(page, 'Save').click()
     await fact('pix-2027').waitFor({ state: 'detached' })
+  },
+)
+
+site.test(
+  'an operator adds a public key of a client, lets it count alone, and deletes it',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    const { publicKey } = generateKeyPairSync('ed25519')
+    await go(`/clients/${paybell.clientId}`)
+    const panel = page.getByRole('region', { name: 'Public keys' })
+    await panel.getByText('No key').waitFor()
+    await page
+      .getByLabel('Public key, as a JWK')
+      .fill(JSON.stringify(publicKey.export({ format: 'jwk' })))
+    await button(page, 'Add key').click()
+    await panel.getByText('EdDSA').waitFor()
+    await button(page, 'Accept keys only').click()
+    await button(page, 'Accept secrets again').waitFor()
+    await panel.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('It is the last one').waitFor()
+    await checkAccessibility()
+    await button(page, 'Delete the key').click()
+    await panel.getByText('No key').waitFor()
   },
 )
