@@ -11,10 +11,6 @@ export const SLOTS = 512
 /** Of the deliveries in memory: a sixth of the room is for endpoints that answer, whatever the others do. */
 const UNPROVEN_MAX = (DUE_READER_LIMITS.inMemoryMax / 6) * 5
 const MIB = 1024 * 1024
-/** Some 20,000 texts of the usual length. Where more wait, endpoints do not answer; each is then read again when its turn
- *  comes, a hundred at a time. The texts of 50,000 would be two fifths of what those take. */
-const TEXT_BYTES_MAX = 8 * MIB
-
 export interface EngineSettings {
   policies: EngineOptions['policies']
   leases: LeasePolicy
@@ -43,7 +39,7 @@ export function engineOptions(settings: EngineSettings): EngineOptions {
       lanesMax: 20_000,
       keepMsMax: 30_000,
     },
-    payloads: { cacheBytesMax: TEXT_BYTES_MAX, fileBytesMax: 64 * MIB },
+    payloads: { cacheBytesMax: 64 * MIB, fileBytesMax: 64 * MIB },
     dueReader: timing.dueReader ?? DUE_READER_LIMITS,
     changes: CHANGE_WATCH_LIMITS,
     pollEveryMs: timing.pollEveryMs ?? 1_000,
