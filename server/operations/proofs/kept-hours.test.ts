@@ -31,7 +31,16 @@ async function keepOne(sealer = new Sealer([masterKey])) {
     const onForgedHours = (_: string, count: number) => void forged.push(count)
     return viewAnyStatement({ pool, clock, sealer: by, onForgedHours }, stated.key.id, span)
   }
-  await until('it is final', async () => (await ask()).isFinal)
+  // Beyond its event: while a transaction elsewhere in the cluster is older than the event, it counts as one that came since.
+  await until('it is kept for good', async () => {
+    await ask()
+    const kept = await pool.query(
+      `select from statement_hours h where h.endpoint_id = $1
+         and h.place > (select max(e.place) from events e where e.client_key = $2)`,
+      [stated.key.id, stated.key.clientKey],
+    )
+    return kept.rowCount
+  })
   const change = (sql: string) =>
     pool.query(`update statement_hours set ${sql} where endpoint_id = '${stated.key.id}'`)
   return { stated, one, forged, ask, change }
