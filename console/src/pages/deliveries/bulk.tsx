@@ -61,13 +61,13 @@ export function BulkActions({ filter }: { filter: Filter }) {
   const [verb, setVerb] = useState<Verb | null>(null)
   return (
     <>
-      <Button isSmall look="primary" onClick={() => setVerb('retry')}>
+      <Button isSmall onClick={() => setVerb('retry')}>
         Retry all that match…
       </Button>
       <Button isSmall onClick={() => setVerb('replay')}>
         Replay all that match…
       </Button>
-      <Button isSmall look="danger" onClick={() => setVerb('cancel')}>
+      <Button isSmall onClick={() => setVerb('cancel')}>
         Cancel all that match…
       </Button>
       {verb === null ? null : (
