@@ -15,6 +15,7 @@ import {
 import { UsageError } from '../basics/run.ts'
 import { readSecret } from '../basics/secret-input.ts'
 import { operatorApi, SESSION_PREFIX } from '../basics/target.ts'
+import { safe } from '../basics/terminal.ts'
 import { ssoService } from './sso-login.ts'
 
 interface LoginOptions {
@@ -155,7 +156,7 @@ async function endSession(call: Call, { baseUrl, operatorKey }: SavedService) {
     await operatorApi(baseUrl, operatorKey).call('DELETE', '/console/oidc/session')
     return true
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = safe(error instanceof Error ? error.message : String(error))
     call.note(
       `The session could not be ended at the service, where it ends by itself 8 hours after the sign-in. ${reason}`,
     )

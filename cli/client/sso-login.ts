@@ -45,14 +45,14 @@ export async function ssoService(
     const { port } = server.address() as AddressInfo
     const query = new URLSearchParams({ port: String(port), state, challenge })
     const url = `${api.url}/console/oidc/sign-in?${query}`
-    call.note(`Sign in with ${signInWith} in your browser:\n${url}`)
+    call.note(`Sign in with ${safe(signInWith)} in your browser:\n${url}`)
     call.note(`It shows the code ${toComparisonCode(challenge)} before it asks you to allow this.`)
     const code = codeFor(server, state)
     if (call.options.browser !== false) openInBrowser(call, url)
     const body = { code: await code, verifier }
     const answer = await api.post('/console/oidc/session', body)
     const { token, expiresAt, actor, role } = answer.json<HandedSession>()
-    call.note(`The session ends at ${expiresAt}.`)
+    call.note(`The session ends at ${safe(expiresAt)}.`)
     return { service: { baseUrl, operatorKey: token }, as: safe(`${actor}, with the role ${role}`) }
   } finally {
     server.close()

@@ -434,8 +434,8 @@ export interface OwnStats {
     /** To be attempted now. */
     due: number
     /**
-     * For the time of their next attempt, for an older update of the payment, or for an endpoint
-     * that is paused, disabled or down.
+     * For the time of their next attempt, for an older update of the payment, for an endpoint that
+     * is paused, disabled or down, or for room in its queue.
      */
     waiting: number
     /** By whole hours, up to a minute old. */

@@ -61,7 +61,8 @@ class IdentifiedSender {
     const identified = { ...request, tlsSettings, begun }
     if (oauth2 === null) return this.#client.send(identified)
     const first = await this.#sendWithToken(identified, oauth2)
-    if (!isUnauthorized(first)) return first
+    // With little time left a second try would fail for want of time, and hide what the receiver has said.
+    if (!isUnauthorized(first) || this.#isLate(begun)) return first
     // The token may have been revoked: a new one is tried, once. A failure of our own leaves the answer that there is.
     return this.#sendWithToken(identified, oauth2).catch(() => first)
   }
@@ -81,7 +82,12 @@ class IdentifiedSender {
     const headers = [...request.headers, 'authorization', `Bearer ${token}`]
     const result = await this.#client.send({ ...request, headers })
     if (isUnauthorized(result)) this.#tokens.drop(key, token)
-    return result
+    return withoutToken(result, token)
+  }
+
+  #isLate({ atMs }: Begun): boolean {
+    const { monotonicMs, deadlineMs } = this.#client.limits
+    return monotonicMs() - atMs > deadlineMs / 2
   }
 
   async #ask(
@@ -121,6 +127,15 @@ class IdentifiedSender {
   #unsent(outcome: Outcome, { atMs }: Begun): AttemptResult {
     return { outcome, durationMs: this.#client.limits.monotonicMs() - atMs }
   }
+}
+
+/** A receiver may repeat the request in its answer: what it said is not kept then, because what is kept is shown. */
+function withoutToken(result: AttemptResult, token: string): AttemptResult {
+  const { outcome } = result
+  if (outcome.kind !== 'answered' || outcome.excerpt === undefined) return result
+  if (!Buffer.from(outcome.excerpt).includes(token)) return result
+  const { excerpt: _, ...rest } = outcome
+  return { ...result, outcome: rest }
 }
 
 function isUnauthorized({ outcome }: AttemptResult): boolean {

@@ -13,7 +13,7 @@ export interface RecentCount {
 
 export interface OwedFigures {
   due: number
-  /** For its time, for an elder update, or for its endpoint. */
+  /** For its time, for an elder update, for its endpoint, or for room in its queue. */
   waiting: number
   oldestDueAt: Date | null
 }

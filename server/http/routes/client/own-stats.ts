@@ -21,7 +21,7 @@ export const OwnStatsSchema = Type.Object(
       due: Type.Integer({ description: 'To be attempted now.' }),
       waiting: Type.Integer({
         description:
-          'For the time of their next attempt, for an older update of the payment, or for an endpoint that is paused, disabled or down.',
+          'For the time of their next attempt, for an older update of the payment, for an endpoint that is paused, disabled or down, or for room in its queue.',
       }),
       delivered24h: Type.Integer({ description: 'By whole hours, up to a minute old.' }),
       delivered7d: Type.Integer({ description: 'By whole hours, up to a minute old.' }),
