@@ -111,7 +111,7 @@ site.test(
     await button(page, 'Revoke').nth(1).waitFor({ state: 'detached' })
     await button(page, 'Disable').click()
     await button(page, 'Disable the client').click()
-    await page.getByRole('main').getByText('disabled', { exact: true }).waitFor()
+    await page.getByRole('main').getByText('DISABLED').waitFor()
     await button(page, 'Enable').waitFor()
     await checkAccessibility()
     await checkNarrow(page)
