@@ -3,6 +3,7 @@
 
 import type { CountedEndpoint } from '../../api/types.ts'
 import { Address } from '../../ui/basics/address.tsx'
+import { Badge } from '../../ui/basics/badge.tsx'
 import { HealthWord } from '../../ui/basics/health-word.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
@@ -36,7 +37,13 @@ const COLUMNS: readonly Column<CountedEndpoint>[] = [
   },
   {
     head: 'Health',
-    cell: ({ status, circuit }) => <HealthWord status={status} isFailing={circuit !== 'CLOSED'} />,
+    // Whether an active one whose circuit is closed fails is not known here: neither word would be true.
+    cell: ({ status, circuit }) =>
+      status === 'ACTIVE' && circuit === 'CLOSED' ? (
+        <Badge>active</Badge>
+      ) : (
+        <HealthWord status={status} isFailing />
+      ),
   },
   { head: 'Deliveries', isNumber: true, cell: ({ count }) => toCountText(count) },
 ]
