@@ -115,7 +115,9 @@ site.test('the operator sees whether callbacks get through', { as: 'operator' },
   await attempts.getByText('answered 200').first().waitFor()
   const shown = await attempts
     .locator('a[href*="/deliveries/"]')
-    .evaluateAll<string[], HTMLElement>('(links) => links.map((link) => link.outerHTML)')
+    .evaluateAll((links) =>
+      links.map((link) => (link as unknown as { outerHTML: string }).outerHTML),
+    )
   assert.equal(new Set(shown).size, shown.length)
   await checkAccessibility()
   await shoot('overview')

@@ -20,6 +20,9 @@ import { sampleBody } from './payment-sample.ts'
 import { until } from './until.ts'
 
 /** Short, so that a test sees a member go. */
+/** In place of a time: the end. */
+const LATEST = -1n
+
 export const KAFKA_TIMING = {
   sessionMs: 6_000,
   beatEveryMs: 500,
@@ -179,6 +182,18 @@ export class KafkaFeed {
     return partitions
       .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
       .map(({ committedOffset }) => Number(committedOffset))
+  }
+
+  /** The ends of the partitions: what a producer had to send twice is there twice. */
+  async ends(): Promise<readonly number[]> {
+    const partitions = (await this.committed()).map((_, partitionIndex) => ({
+      partitionIndex,
+      timestamp: LATEST,
+    }))
+    const [listed] = await this.admin.listOffsets({ topics: [{ name: this.topic, partitions }] })
+    return (listed?.partitions ?? [])
+      .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
+      .map(({ offset }) => Number(offset))
   }
 
   /** All that are in the topic of dead letters, oldest first. */
