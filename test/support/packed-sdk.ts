@@ -25,7 +25,7 @@ export async function npm(folder: string, ...args: string[]): Promise<string> {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     npm_config_update_notifier: 'false',
   }
-  const { stdout } = await run('npm', args, { cwd: folder, env, timeout: 60_000 })
+  const { stdout } = await run('npm', args, { cwd: folder, env, timeout: 300_000 })
   return stdout
 }
 
