@@ -6,6 +6,7 @@ import type { ShardEpoch } from '../../server/core/delivery/lease.ts'
 import type { HeldDelivery } from '../../server/store/owed/held-deliveries.ts'
 import type { Dice } from '../simulator/dice.ts'
 import type { BothStores } from './both-stores.ts'
+import { byShard } from './lease-operations.ts'
 
 const HOUR_MS = 3_600_000
 const LIMIT = 1_000
@@ -13,8 +14,10 @@ const LIMIT = 1_000
 export async function beginRuns(both: BothStores, held: readonly HeldDelivery[]): Promise<void> {
   const { nowMs } = both
   const deadlineMs = nowMs + 7 * 24 * HOUR_MS
-  const begun = await both.store(0).beginRuns(held, nowMs, deadlineMs)
-  assert.equal(both.twin.outcomes.beginRuns(held, nowMs, deadlineMs), begun)
+  const found = await both.store(0).beginRuns(held, nowMs, deadlineMs)
+  const begun = both.twin.outcomes.beginRuns(held, nowMs, deadlineMs)
+  assert.equal(begun.areBegun, found.areBegun)
+  assert.deepEqual(byShard(begun.lost), byShard(found.lost))
 }
 
 export async function bringForward(

@@ -6,7 +6,7 @@ import type { HealthDelta } from '../../server/store/endpoints/endpoint-health.t
 import type { HeldDelivery } from '../../server/store/owed/held-deliveries.ts'
 import type { AttemptRecord, Recorded } from '../../server/store/owed/outcomes.ts'
 import type { ExhaustedPage, LaneKey, ParkedPage } from '../../server/store/owed/parked.ts'
-import type { Postponement } from '../../server/store/owed/unattempted.ts'
+import type { BegunRuns, Postponement } from '../../server/store/owed/unattempted.ts'
 import {
   compareIds,
   endDelivery,
@@ -73,16 +73,20 @@ export class TwinOutcomes {
     return count
   }
 
-  beginRuns(deliveries: readonly HeldDelivery[], nowMs: number, deadlineMs: number): boolean {
+  beginRuns(deliveries: readonly HeldDelivery[], nowMs: number, deadlineMs: number): BegunRuns {
+    const lost = new Map<string, ShardEpoch>()
     let count = 0
     for (const given of deliveries) {
+      const { shard, epoch } = given
       const row = this.#stored.tables.pending.get(given.id)
-      if (row === undefined || !isHeld(this.#stored, given)) continue
-      row.firstAttemptAtMs ??= whole(nowMs)
-      row.deadlineAtMs ??= whole(deadlineMs)
-      count++
+      if (!isHeld(this.#stored, given)) lost.set(`${shard}/${epoch}`, { shard, epoch })
+      else if (row !== undefined) {
+        row.firstAttemptAtMs ??= whole(nowMs)
+        row.deadlineAtMs ??= whole(deadlineMs)
+        count++
+      }
     }
-    return count === deliveries.length
+    return { areBegun: count === deliveries.length, lost: [...lost.values()] }
   }
 
   postpone(postponed: readonly Postponement[]): void {

@@ -7,10 +7,12 @@ import { retryPolicy } from '../../core/delivery/backoff.ts'
 import type { CallbackRequest } from '../../core/delivery/callback-request.ts'
 import { circuitPolicy } from '../../core/delivery/circuit.ts'
 import { DEFAULT_SETTINGS, type EndpointSettings } from '../../core/delivery/endpoint-settings.ts'
+import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
 import { momentOf } from '../../core/plain/clock.ts'
 import type { AttemptRecord } from '../../store/owed/outcomes.ts'
 import type { SendingEndpoint } from '../../store/owed/sending-endpoints.ts'
+import type { BegunRuns } from '../../store/owed/unattempted.ts'
 import { EndpointCache } from '../caches/endpoint-cache.ts'
 import { Payloads } from '../caches/payloads.ts'
 import { Lanes } from '../lanes/lanes.ts'
@@ -35,6 +37,7 @@ function startSender(options: {
   settleInactive?: () => Promise<never>
   aftermathMs?: () => number
   maySend?: () => boolean
+  begun?: BegunRuns
   send?: (request: CallbackRequest) => Promise<{ outcome: never; durationMs: number }>
 }) {
   const seen = {
@@ -45,6 +48,7 @@ function startSender(options: {
     begun: 0,
     over: 0,
     searched: [] as number[],
+    refused: [] as ShardEpoch[],
   }
   const environment = testEnvironment({
     readEndpoints:
@@ -70,7 +74,7 @@ function startSender(options: {
     settleInactive: options.settleInactive ?? (async () => {}),
     beginRuns: async () => {
       seen.begun++
-      return true
+      return options.begun ?? { areBegun: true, lost: [] }
     },
     exhaust: async () => {
       seen.exhausted++
@@ -115,6 +119,10 @@ function startSender(options: {
         beginByMs: () => BEGIN_BY_MS,
         aftermathMs: options.aftermathMs ?? (() => 0),
         toHeld: (held: readonly QueuedDelivery[]) => held,
+        refused: (lease: ShardEpoch) => {
+          seen.refused.push(lease)
+          lanes.removeShard(lease.shard)
+        },
       } as never,
       recorder: new Recorder(environment, {
         isHeld: () => true,
@@ -415,4 +423,32 @@ test('nor is one sent then that would pass an older one, which may be under way'
   environment.clock.advance(9)
   await deliver()
   assert.equal(seen.begun, 1)
+})
+
+/** An update that goes ahead of one that waits for its retry, and another payment of the same shard. */
+async function goAhead(begun: BegunRuns) {
+  const started = startSender({ text: '{"id":"1"}', begun })
+  const { lanes, environment, deliver } = started
+  const nowMs = environment.clock.nowMs()
+  const elder = queued({ attempts: 1, firstFailedAtMs: 0, nextAttemptAtMs: nowMs + 9_000 })
+  const other = queued({ nextAttemptAtMs: nowMs + 9_000 })
+  lanes.putStrand([elder, queued({ paymentId: elder.paymentId, sequence: 2 })], true, nowMs)
+  await deliver(other)
+  return started
+}
+
+test('regression: one that has ended before its run could begin leaves memory, and its shard stays', async () => {
+  const { seen, lanes, environment } = await goAhead({ areBegun: false, lost: [] })
+  assert.deepEqual([seen.begun, seen.requests.length, seen.over], [1, 0, 1])
+  assert.deepEqual(seen.refused, [])
+  assert.deepEqual([lanes.size, lanes.inFlight], [2, 0], 'the older one, and the other payment')
+  assert.equal(lanes.restMs(momentOf(environment.clock)), 9_000)
+})
+
+test('where a run could not begin because the lease is lost, the shard is lost', async () => {
+  const lease = { shard: 1, epoch: 3 }
+  const { seen, lanes } = await goAhead({ areBegun: false, lost: [lease] })
+  assert.deepEqual([seen.begun, seen.requests.length, seen.over], [1, 0, 1])
+  assert.deepEqual(seen.refused, [lease])
+  assert.deepEqual([lanes.size, lanes.inFlight], [0, 0])
 })

@@ -129,18 +129,20 @@ export class Sender {
 
   /**
    * The run of an update that goes ahead of an older one is on disk before anything is sent. False when it could not
-   * begin: then the shard, or the delivery, is another's by now, and all that is known of the shard is read again.
+   * begin: the shard is another's by now, and is read again once it is ours, or the delivery has ended.
    */
   async #beginRun(flight: Flight): Promise<boolean> {
     const { store, clock } = this.#environment
     const { lanes, shards } = this.#parts
     const { update: delivery } = flight
     const nowMs = clock.nowMs()
-    const held = shards.toHeld([delivery])
-    const deadlineMs = nowMs + this.#retry.runMs
-    if (held.length > 0 && (await store.beginRuns(held, nowMs, deadlineMs))) return true
-    for (const lease of held) shards.refused(lease)
-    lanes.callOff(flight, delivery, clock.nowMs())
+    const [held] = shards.toHeld([delivery])
+    const begun = held && (await store.beginRuns([held], nowMs, nowMs + this.#retry.runMs))
+    if (begun?.areBegun) return true
+    for (const lease of begun?.lost ?? []) shards.refused(lease)
+    // Under a lease that is still ours, only what has ended cannot begin.
+    const hasEnded = begun?.lost.length === 0
+    lanes.callOff(flight, hasEnded ? null : delivery, clock.nowMs())
     return false
   }
 

@@ -13,7 +13,7 @@ import type { Renewal } from '../../store/owed/leases.ts'
 import type { AttemptRecord, Recorded } from '../../store/owed/outcomes.ts'
 import type { ExhaustedPage, LaneKey, ParkedPage } from '../../store/owed/parked.ts'
 import type { ChangedEndpoint, SendingEndpoint } from '../../store/owed/sending-endpoints.ts'
-import type { Postponement } from '../../store/owed/unattempted.ts'
+import type { BegunRuns, Postponement } from '../../store/owed/unattempted.ts'
 
 export interface EndpointKey {
   clientKey: number
@@ -63,12 +63,12 @@ export interface DeliveryStore {
   recordOutcomes(records: readonly AttemptRecord[], nowMs: number): Promise<Recorded>
   /** Brings rows of a shard forward that are due later than `latestMs` allows, by attempts of the run; how many. */
   bringForward(lease: ShardEpoch, latestMs: readonly number[], limit: number): Promise<number>
-  /** Their runs begin, although nothing was sent yet. False where one is gone, or its lease is. */
+  /** Their runs begin, although nothing was sent yet. */
   beginRuns(
     deliveries: readonly HeldDelivery[],
     nowMs: number,
     deadlineMs: number,
-  ): Promise<boolean>
+  ): Promise<BegunRuns>
   postpone(postponed: readonly Postponement[]): Promise<void>
   /** They wait for their lane, without a due time. */
   park(deliveries: readonly HeldDelivery[]): Promise<void>

@@ -46,17 +46,22 @@ test('regression: rows due later than their attempts explain are brought forward
 
 test('a run begins once, and not for one that is gone or held by another', async () => {
   const { id } = await storePending(pool, endpoint)
-  const held = { clientKey: client.clientKey, id, shard: endpoint.shard, epoch }
-  assert.equal(await beginRuns(pool, [{ ...held, epoch: epoch - 1 }], after(1), after(2)), false)
-  assert.equal(await beginRuns(pool, [held], after(1), after(2)), true)
-  assert.equal(await beginRuns(pool, [held], after(3), after(4)), true, 'the answer got lost')
+  const { shard } = endpoint
+  const held = { clientKey: client.clientKey, id, shard, epoch }
+  const begin = (epoch: number, from: number) =>
+    beginRuns(pool, [{ ...held, epoch }], after(from), after(from + 1))
+  const lost = [{ shard, epoch: epoch - 1 }]
+  assert.deepEqual(await begin(epoch - 1, 1), { areBegun: false, lost })
+  assert.deepEqual(await begin(epoch, 1), { areBegun: true, lost: [] })
+  assert.deepEqual(await begin(epoch, 3), { areBegun: true, lost: [] }, 'the answer got lost')
   const row = (await readPending(pool)).find((each) => each.id === id)
   assert.deepEqual(
     [row?.first_attempt_at, row?.deadline_at, row?.attempts],
     [after(1), after(2), 0],
   )
   await pool.query('delete from pending_deliveries where id = $1', [id])
-  assert.equal(await beginRuns(pool, [held], after(1), after(2)), false)
+  assert.deepEqual(await begin(epoch, 1), { areBegun: false, lost: [] }, 'its lease is ours still')
+  assert.deepEqual(await begin(epoch - 1, 1), { areBegun: false, lost })
 })
 
 test('regression: a run that has begun on disk alone does not end before its first attempt', async () => {

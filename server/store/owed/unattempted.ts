@@ -1,10 +1,11 @@
 // What happens to held deliveries besides attempts: one is about to go ahead of an older one, their 7 days are over,
 // they cannot move yet, or their endpoint is no longer active.
 
+import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { Db } from '../connection/db.ts'
 import { fileAs, movedColumns } from '../sql/file-deliveries.ts'
 import { given } from '../sql/given-rows.ts'
-import { guardedRows, type HeldDelivery, sameDelivery } from './held-deliveries.ts'
+import { guardedRows, type HeldDelivery, readLostLeases, sameDelivery } from './held-deliveries.ts'
 
 const WITH_TIME = guardedRows<HeldDelivery>([], 1)
 const WITH_TIMES = guardedRows<HeldDelivery>([], 2)
@@ -47,16 +48,20 @@ export async function exhaustDeliveries(
   })
 }
 
-/**
- * Their runs begin, before they are sent ahead of older updates: whoever sends next knows that they may have arrived.
- * False where one is gone, or its lease is.
- */
+export interface BegunRuns {
+  /** False where one of them has ended, or is another's. */
+  areBegun: boolean
+  /** Leases that they are held by and that are no longer ours. */
+  lost: readonly ShardEpoch[]
+}
+
+/** Their runs begin, before they are sent ahead of older updates: whoever sends next knows that they may have arrived. */
 export async function beginRuns(
   db: Db,
   deliveries: readonly HeldDelivery[],
   now: Date,
   deadline: Date,
-): Promise<boolean> {
+): Promise<BegunRuns> {
   const { rows } = await db.query<{ id: string }>({
     name: 'begin-runs',
     text: `with ${WITH_TIMES.head}
@@ -65,7 +70,9 @@ export async function beginRuns(
       from mine m where ${sameDelivery('m')} returning p.id`,
     values: WITH_TIMES.values(deliveries, now, deadline),
   })
-  return rows.length === deliveries.length
+  const ids = new Set(rows.map(({ id }) => id))
+  const unchanged = deliveries.filter(({ id }) => !ids.has(id))
+  return { areBegun: unchanged.length === 0, lost: await readLostLeases(db, unchanged) }
 }
 
 export interface Postponement extends HeldDelivery {
