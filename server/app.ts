@@ -155,7 +155,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const certificates = new ShownCertificates(base)
   const sendOut = createIdentifiedSend(client, {
     find: (choice) => certificates.find(choice),
-    sign: (oauth2) => signAssertion(base, oauth2),
+    sign: (clientKey, oauth2) => signAssertion(base, clientKey, oauth2),
   })
   const relay = new ListenerRelay(base, {
     cautiousMs,

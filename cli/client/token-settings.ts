@@ -26,7 +26,7 @@ export function withToken(command: Command): Command {
     .option('--token-client-secret-file <file>', 'file with the secret of that client')
     .option(
       '--token-private-key-jwt',
-      "no secret: Paybell's own key, of /.well-known/webhook-keys.json",
+      'no secret: a key that Paybell has for you, of /.well-known/clients/{clientId}/jwks.json',
     )
     .option('--token-scope <scope>', 'scope of the token; empty for none')
     .option('--token-audience <audience>', 'audience of the token; empty for none')

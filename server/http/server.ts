@@ -41,6 +41,7 @@ import { receiverToolRoutes } from './routes/client/receiver-tools.ts'
 import { subscriptionRoutes } from './routes/client/subscriptions.ts'
 import { tokenRoutes } from './routes/client/tokens.ts'
 import { webhookRoutes } from './routes/client/webhooks.ts'
+import { assertionKeyRoutes } from './routes/open/assertion-keys.ts'
 import { companySignInRoutes } from './routes/open/company-sign-in.ts'
 import { consoleRoutes } from './routes/open/console.ts'
 import { docsRoutes } from './routes/open/docs.ts'
@@ -130,6 +131,7 @@ async function addClientInterface(app: App, deps: ServerDeps, work: LargeWork): 
   })
   await app.register(async (scope: App) => tokenRoutes(deps, deps.access)(scope))
   await app.register(async (scope: App) => webhookKeyRoutes(deps.webhookKeys)(scope))
+  await app.register(async (scope: App) => assertionKeyRoutes(deps)(scope))
   await app.register(async (scope: App) => egressRoutes(deps)(scope))
   await app.register(async (scope: App) => documentRoutes(deps)(scope))
   await app.register(async (scope: App) => {

@@ -49,6 +49,13 @@ test('a request of a client goes to the cell of its token', () => {
   assert.deepEqual(ask('GET', '/v1/events', { sessions: [7] }), toSeven)
 })
 
+test('the keys that banks trust for a client are those of its cell', () => {
+  const path = (id: string) => `/.well-known/clients/${id}/jwks.json`
+  assert.deepEqual(ask('GET', path(MOVED)), { to: 'cell', cell: 7 })
+  assert.deepEqual(ask('GET', path(IN_ZERO)), { to: 'cell', cell: 0 })
+  assert.deepEqual(ask('GET', path(MOVED), { named: 0 }), { to: 'cell', cell: 0 })
+})
+
 test('a payment goes to the cell of its account', () => {
   const path = `/operator/v1/payments/${UUID4}`
   assert.deepEqual(ask('PUT', path, { accountId: MOVED }), { to: 'cell', cell: 7 })

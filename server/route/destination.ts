@@ -50,6 +50,7 @@ export type Destination =
 
 const OPERATOR = '/operator/v1/'
 const CLIENT = /^(?:\/api)?\/v1\//
+const CLIENT_KEYS = /^\/\.well-known\/clients\/([^/]+)\/jwks\.json$/
 const LISTS: readonly string[] = [
   'clients',
   'endpoints',
@@ -79,6 +80,8 @@ export function destinationOf(shown: ShownRequest, directory: CellDirectory): De
     return named === null ? { to: 'keys' } : { to: 'cell', cell: named }
   }
   if (named !== null) return { to: 'cell', cell: named }
+  const [, keyOwner] = CLIENT_KEYS.exec(path) ?? []
+  if (keyOwner !== undefined) return { to: 'cell', cell: directory.cellOfClient(keyOwner) }
   if (path.startsWith(OPERATOR)) return operatorDestination(shown, directory)
   if (path === '/auth/token') return { to: 'token' }
   if (path.startsWith(`${DOCUMENTS_PATH}/`)) {

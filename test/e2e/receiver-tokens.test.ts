@@ -1,5 +1,5 @@
 // Receivers that ask for a token of an authorisation server of their own: oidc-provider, with clients that have a secret
-// and one that trusts the service's key. And where a secret or a token must not be found.
+// and one that trusts the service's key for a client. And where a secret or a token must not be found.
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
@@ -17,9 +17,10 @@ import {
 import Provider from 'oidc-provider'
 import { everything, spellings } from '../support/leaks.ts'
 import type { Owner } from '../support/owner.ts'
-import { type Paybell, startPaybell, until } from '../support/paybell.ts'
+import { addClient, type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { Caller } from '../support/sandbox.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const JWKS = { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] }
@@ -85,7 +86,7 @@ async function register(paybell: Paybell, callbackUrl: string, oauth2: object): 
   return content.find(({ endpointUrl }) => endpointUrl === callbackUrl)?.id ?? assert.fail()
 }
 
-test('a real authorisation server gives tokens for a secret and for the key of the service; neither is found anywhere', async (t) => {
+test('a real authorisation server gives tokens for a secret and for the key of a client, not for that of another; none is found anywhere', async (t) => {
   const lines: string[] = []
   const exporter = new InMemorySpanExporter()
   const spanProcessors = [new SimpleSpanProcessor(exporter)]
@@ -93,7 +94,7 @@ test('a real authorisation server gives tokens for a secret and for the key of t
   t.after(() => trace.disable())
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t, { log: (line) => lines.push(line) })
-  const jwksUri = `${paybell.baseUrl}/.well-known/webhook-keys.json`
+  const jwksUri = `${paybell.baseUrl}/.well-known/clients/${paybell.clientId}/jwks.json`
   const { tokenUrl, clientOf } = await startAuthorisation(t, jwksUri)
   const clients = {
     '/basic': { clientId: 'basic', clientSecret: SECRETS.basic },
@@ -112,6 +113,12 @@ test('a real authorisation server gives tokens for a secret and for the key of t
   }
   const wrong = { tokenUrl, clientId: 'basic', clientSecret: 'wrong-canary', scope: 'hooks' }
   const wrongId = await register(paybell, receiver.url('/wrong'), wrong)
+  // Another client of the service names the same client of the bank, and an address of its own.
+  const thief = { ...paybell, caller: new Caller(await addClient(paybell)) }
+  const asOther = { tokenUrl, scope: 'hooks', clientId: 'key', privateKeyJwt: true }
+  const thiefId = await register(thief, receiver.url('/thief'), asOther)
+  const stolen = await keep(await thief.caller.call('POST', `/v1/webhooks/${thiefId}/test`))
+  assert.equal(JSON.parse(stolen).error, 'token-refused')
   const id = randomUUID()
   await paybell.caller.putPayment(id, sampleBody({ id }))
   await receiver.hasSeen(({ accepted }) => accepted.length === 3)
@@ -137,7 +144,7 @@ test('a real authorisation server gives tokens for a secret and for the key of t
   assert.equal(detail.attemptLog[0].error, 'token-refused')
   assert.match(detail.attemptLog[0].excerpt, /answered 401 invalid_client/)
   assert.match(JSON.stringify(detail.explanation), /the token endpoint gave no token/)
-  assert.ok(receiver.received.every(({ path }) => path !== '/wrong'))
+  assert.ok(receiver.received.every(({ path }) => path !== '/wrong' && path !== '/thief'))
 
   // What was delivered shows that there was a token, and not which.
   const good = await keep(await paybell.caller.get(`/v1/deliveries?endpointId=${ids[0]}`))

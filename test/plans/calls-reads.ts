@@ -114,7 +114,12 @@ import {
   readKeysOfClient,
 } from '../../server/store/secrets/client-keys.ts'
 import { listSecrets, readCredentials } from '../../server/store/secrets/client-secrets.ts'
-import { CLIENT_ORDERS, findClient, listClients } from '../../server/store/secrets/clients.ts'
+import {
+  CLIENT_ORDERS,
+  findClient,
+  listClients,
+  readClientId,
+} from '../../server/store/secrets/clients.ts'
 import { findSession } from '../../server/store/secrets/console-sessions.ts'
 import { countSecretsByMasterKey } from '../../server/store/secrets/master-keys.ts'
 import { listKeys, readLiveKeys } from '../../server/store/secrets/operator-keys.ts'
@@ -388,6 +393,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   const noKey = { clientKey: 0, kid: '' }
   await recorder.record('', () => readForeignClientKeys(pool, 'aabbccdd', noKey, 500))
   await recorder.record('', () => findClient(pool, clientId))
+  await recorder.record('', () => readClientId(pool, clientKey))
   for (const order of CLIENT_ORDERS) {
     await recorder.record(`by ${order}`, () => listClients(pool, { search: null, order }, PAGE))
   }

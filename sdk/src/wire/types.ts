@@ -140,7 +140,8 @@ export interface EndpointOauth2 {
   clientSecret?: string | undefined
   /**
    * True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public
-   * keys are at `/.well-known/webhook-keys.json`.
+   * keys are at `/.well-known/clients/{clientId}/jwks.json`, with the id of your client at Paybell,
+   * and no other client’s.
    */
   privateKeyJwt?: boolean | undefined
   /** Sent with the request for a token. Null: nothing is. */
@@ -165,7 +166,8 @@ export interface EndpointOauth2Shown {
   clientId: string
   /**
    * True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public
-   * keys are at `/.well-known/webhook-keys.json`.
+   * keys are at `/.well-known/clients/{clientId}/jwks.json`, with the id of your client at Paybell,
+   * and no other client’s.
    */
   privateKeyJwt: boolean
   /** Sent with the request for a token. Null: nothing is. */

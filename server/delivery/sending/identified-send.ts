@@ -24,8 +24,8 @@ import type { TlsSettings } from './tls-settings.ts'
 export interface Identity {
   /** By id, or the one that is the default. Null when there is none; rejects when that cannot be known. */
   find(choice: string): Promise<ShownCertificate | null>
-  /** Signed for one request of a token, with a key of the service's own. */
-  sign(oauth2: CallbackOauth2): Promise<string>
+  /** Signed for one request of a token, with the key that the service has for this client. */
+  sign(clientKey: number, oauth2: CallbackOauth2): Promise<string>
 }
 
 type Identified = CallbackRequest & { tlsSettings: TlsSettings | null; begun: Begun }
@@ -105,7 +105,7 @@ class IdentifiedSender {
   /** The settings of TLS hold for the token endpoint, too: with RFC 8705 it asks for the certificate as well. */
   async #fetch(request: Identified, oauth2: CallbackOauth2): Promise<TokenAnswer> {
     const { clientKey, tlsSettings, begun } = request
-    const assertion = oauth2.privateKeyJwt ? await this.#identity.sign(oauth2) : null
+    const assertion = oauth2.privateKeyJwt ? await this.#identity.sign(clientKey, oauth2) : null
     const { outcome } = await this.#client.send({
       ...toTokenPost(oauth2, assertion),
       ...{ clientKey, tlsSettings, begun, keptBytesMax: TOKEN_ANSWER_BYTES_MAX },

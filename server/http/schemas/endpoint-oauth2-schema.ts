@@ -19,7 +19,7 @@ const ABOUT_CLIENT = 'As whom the service asks for a token.'
 const ABOUT_SECRET =
   'The secret of that client, or privateKeyJwt. It is never shown again; it may be left out while tokenUrl and clientId stay as they are.'
 const ABOUT_KEY =
-  'True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public keys are at `/.well-known/webhook-keys.json`.'
+  'True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public keys are at `/.well-known/clients/{clientId}/jwks.json`, with the id of your client at Paybell, and no other client’s.'
 const ABOUT_SCOPE = 'Sent with the request for a token. Null: nothing is.'
 const ABOUT_AUTHENTICATION =
   'Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body. An assertion is always in the body.'

@@ -54,6 +54,18 @@ export async function findClient(db: Db, clientId: string): Promise<Client | nul
   return rows[0] ? toClient(rows[0]) : null
 }
 
+/** The id of the client that has this key. */
+export async function readClientId(db: Db, clientKey: number): Promise<string> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'read-client-id',
+    text: 'select id from clients where client_key = $1',
+    values: [clientKey],
+  })
+  const [row] = rows
+  if (row === undefined) throw new Error(`there is no client ${clientKey}`)
+  return row.id
+}
+
 export interface ClientChange {
   /** Null: as it is. */
   status: ClientStatus | null

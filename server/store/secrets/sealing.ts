@@ -15,6 +15,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { ASSERTION_KEY_BYTES } from '../../core/tokens/assertion-key.ts'
 
 /** Under the master key itself, or under a key that is derived from it. */
 const PLAIN_FORM = 1
@@ -37,6 +38,7 @@ interface MasterKey {
   forDigests: KeyObject
   forLinks: KeyObject
   forRecords: KeyObject
+  forAssertions: KeyObject
 }
 
 export class Sealer {
@@ -168,6 +170,15 @@ export class Sealer {
     return isRight
   }
 
+  /** What the keys of a client's assertions are made of, by each master key, in their order. */
+  assertionKeyBytes(clientId: string): readonly Buffer[] {
+    return [...this.#keys.values()].map(({ forAssertions }) =>
+      Buffer.from(
+        hkdfSync('sha256', forAssertions, Buffer.alloc(0), clientId, ASSERTION_KEY_BYTES),
+      ),
+    )
+  }
+
   #sealingKey(sealed: Buffer): KeyObject {
     const [form] = sealed
     if (form !== PLAIN_FORM && form !== DERIVED_FORM) throw new Error('not a sealed text')
@@ -189,6 +200,7 @@ function toMasterKey(key: Buffer): MasterKey {
     forDigests: derive(key, 'paybell digests, HMAC-SHA-256'),
     forLinks: derive(key, 'paybell document links, HMAC-SHA-256'),
     forRecords: derive(key, 'paybell records, HMAC-SHA-256'),
+    forAssertions: derive(key, 'paybell assertions, HKDF-SHA-256'),
   }
 }
 

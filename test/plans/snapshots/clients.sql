@@ -26,6 +26,10 @@ prepare "clients.listClients by -createdAt" (bigint, bigint) as
 prepare "clients.lockClient" (integer) as
   select 1 from clients where client_key = $1 for no key update;
 
+-- clients.readClientId: kept as read-client-id
+prepare "clients.readClientId" (integer) as
+  select id from clients where client_key = $1;
+
 -- clients.saveClientChange: planned each time
 prepare "clients.saveClientChange" (uuid, text, text) as
   update clients set status = coalesce($2, status), credentials = coalesce($3, credentials)

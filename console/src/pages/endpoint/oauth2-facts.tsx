@@ -7,7 +7,7 @@ const PROOFS = {
   '': '',
   basic: 'a client secret, in a header',
   post: 'a client secret, in the body',
-  key: 'a key of the service (private_key_jwt)',
+  key: 'a key for this client alone (private_key_jwt)',
 } as const
 
 /** Where it was given. */

@@ -6,6 +6,11 @@ import { Field, Select } from '../../ui/forms/field.tsx'
 import { type Proof, proofOf, type ShownOauth2, textOf } from './oauth2-form.ts'
 import { type ErrorOf, MARK } from './settings-form.ts'
 
+const ABOUT_TOKEN =
+  'Callbacks carry a token of the receiver’s token endpoint: how the service gets it.'
+const ABOUT_KEY =
+  'Its token endpoint has to trust the public key at /.well-known/clients/{client id}/jwks.json, with the id of this client.'
+
 export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf: ErrorOf }) {
   const [proof, setProof] = useState<Proof>(proofOf(oauth2))
   const shown = (name: string) => ({
@@ -27,9 +32,9 @@ export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf
           ['', 'None'],
           ['basic', 'With a client secret, in a header'],
           ['post', 'With a client secret, in the body'],
-          ['key', 'With a key of the service (private_key_jwt)'],
+          ['key', 'With a key for this client alone (private_key_jwt)'],
         ]}
-        hint="Callbacks carry a token of the receiver’s token endpoint: how the service gets it."
+        hint={proof === 'key' ? ABOUT_KEY : ABOUT_TOKEN}
         error={
           errorOf('/oauth2', true) ??
           errorOf('/oauth2/privateKeyJwt') ??
