@@ -144,6 +144,8 @@ test('a real authorisation server gives tokens for a secret and for the key of a
   assert.equal(detail.attemptLog[0].error, 'token-refused')
   assert.match(detail.attemptLog[0].excerpt, /answered 401 invalid_client/)
   assert.match(JSON.stringify(detail.explanation), /the token endpoint gave no token/)
+  const sent = detail.request.headers.map(({ name }: { name: string }) => name)
+  assert.ok(sent.length > 0 && !sent.includes('authorization'), sent.join(', '))
   assert.ok(receiver.received.every(({ path }) => path !== '/wrong' && path !== '/thief'))
 
   // What was delivered shows that there was a token, and not which.

@@ -34,7 +34,7 @@ export interface CheckTools {
   /** A key that the receiver does not have. */
   strangeKey: KeyObject
   /** To the target, with the pauses of the post. */
-  send(post: CheckPost): Promise<Answered>
+  send(post: CheckPost, expectsRefusal: boolean): Promise<Answered>
 }
 
 /** An attempt ends within 15 seconds, so that a check which begins none later ends within 60. */
@@ -61,7 +61,7 @@ export async function runReceiverCheck(
     const answers: Answered[] = []
     for (const post of posts) {
       if (isOver || clock.monotonicMs() - startedAt > LAST_START_MS) break
-      const answer = await tools.send(post)
+      const answer = await tools.send(post, item.expects === 'refusal')
       answers.push(answer)
       isOver = item.expects === '200' && !isSuccess(answer.outcome)
     }

@@ -22,6 +22,8 @@ export interface CallbackRequest {
   tls: EndpointTls | null
   /** Where the token comes from that it carries. Null: it carries none. */
   oauth2: CallbackOauth2 | null
+  /** Of a check that hopes for a 401, which then says nothing about the token. */
+  expectsRefusal?: boolean
   /** A listener fetches its callbacks by this id. Null for receiver checks, which are for receivers alone. */
   endpointId: string | null
   /** Null for tests and checks, which are no deliveries. */

@@ -62,7 +62,7 @@ class IdentifiedSender {
     if (oauth2 === null) return this.#client.send(identified)
     const first = await this.#sendWithToken(identified, oauth2)
     // With little time left a second try would fail for want of time, and hide what the receiver has said.
-    if (!isUnauthorized(first) || this.#isLate(begun)) return first
+    if (!this.#isRejected(request, first) || this.#isLate(begun)) return first
     // The token may have been revoked: a new one is tried, once. A failure of our own leaves the answer that there is.
     return this.#sendWithToken(identified, oauth2).catch(() => first)
   }
@@ -81,8 +81,12 @@ class IdentifiedSender {
     if (typeof token !== 'string') return this.#unsent(token, request.begun)
     const headers = [...request.headers, 'authorization', `Bearer ${token}`]
     const result = await this.#client.send({ ...request, headers })
-    if (isUnauthorized(result)) this.#tokens.drop(key, token)
+    if (this.#isRejected(request, result)) this.#tokens.drop(key, token)
     return withoutToken(result, token)
+  }
+
+  #isRejected({ expectsRefusal = false }: CallbackRequest, { outcome }: AttemptResult): boolean {
+    return !expectsRefusal && outcome.kind === 'answered' && outcome.status === 401
   }
 
   #isLate({ atMs }: Begun): boolean {
@@ -136,8 +140,4 @@ function withoutToken(result: AttemptResult, token: string): AttemptResult {
   if (!Buffer.from(outcome.excerpt).includes(token)) return result
   const { excerpt: _, ...rest } = outcome
   return { ...result, outcome: rest }
-}
-
-function isUnauthorized({ outcome }: AttemptResult): boolean {
-  return outcome.kind === 'answered' && outcome.status === 401
 }

@@ -250,6 +250,17 @@ test('several callbacks that are refused with one token ask for one new token', 
   assert.equal(tokens.seen.length, 2)
 })
 
+test('a 401 that a check hopes for says nothing about the token', async (t) => {
+  const { tokens, receiver, attempt } = await startWorld(t, {
+    receiver: (_request, response) => response.writeHead(401).end(),
+  })
+  for (let posts = 1; posts <= 3; posts++) {
+    assert.equal(await attempt({}, { deliveryId: null, expectsRefusal: true }), 401)
+    assert.equal(receiver.seen.length, posts)
+  }
+  assert.equal(tokens.seen.length, 1)
+})
+
 test('a failed request for a token is shared, backs off, and is repeated at once for a person', async (t) => {
   const { tokens, receiver, attempt, pass } = await startWorld(t, {
     tokens: (_request, response) => response.writeHead(500).end(),

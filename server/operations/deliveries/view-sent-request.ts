@@ -76,7 +76,7 @@ export async function viewSentRequest(
             body,
             ours,
           ),
-          ...(secrets?.oauth2 ? ['authorization', `Bearer ${MASKED}`] : []),
+          ...(secrets?.oauth2 && hadToken(last) ? ['authorization', `Bearer ${MASKED}`] : []),
         ])
   return {
     request: {
@@ -100,6 +100,11 @@ export async function viewSentRequest(
       keys: headers.some(({ name }) => name === 'X-Paybell-Hmac-Previous') ? 2 : 1,
     },
   }
+}
+
+/** Without one nothing is sent. */
+function hadToken({ outcome }: AttemptItem): boolean {
+  return outcome !== 'token-refused' && outcome !== 'token-unreachable'
 }
 
 /** An attempt before the rotation was signed with the key that is now the previous one, or with one that is gone. */

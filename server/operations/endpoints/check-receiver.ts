@@ -53,7 +53,7 @@ export class ReceiverChecker {
             clock: this.#deps.clock,
             newId: () => this.#deps.newId(),
             strangeKey: toSigningKey(randomBytes(32)),
-            send: (post) => this.#send(endpoint, post),
+            send: (post, expectsRefusal) => this.#send(endpoint, post, expectsRefusal),
           },
           {
             url: endpoint.url,
@@ -71,10 +71,11 @@ export class ReceiverChecker {
   #send(
     { url, clientKey, settings: { tls }, secrets: { oauth2 } }: OpenEndpoint,
     { pauseMs, ...post }: CheckPost,
+    expectsRefusal: boolean,
   ): Promise<Answered> {
     const body = pauseMs === 0 ? post.body : slowly(post.body, pauseMs)
     return this.#deps.send({
-      ...{ ...post, body, url, clientKey, tls, oauth2 },
+      ...{ ...post, body, url, clientKey, tls, oauth2, expectsRefusal },
       ...{ endpointId: null, deliveryId: null, beginByMs: null },
     })
   }
