@@ -1,5 +1,5 @@
 // GET /.well-known/clients/{clientId}/jwks.json: the public keys by which the service proves itself for this client where a
-// receiver's authorisation server asks (`oauth2.privateKeyJwt`). They are computed for any id, so it tells nobody which
+// receiver's authorisation server asks (`oauth2.privateKeyJwt`). They are computed for any id, so it does not tell which
 // clients there are.
 
 import { isUuid } from '../../../core/plain/uuid.ts'
