@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { OperatorDelivery } from '../../sdk/src/internal/operator-types.ts'
 import { DELIVERY_STATES } from '../../sdk/src/internal/words.ts'
-import type { DeliveryDetail, DeliveryState } from '../../sdk/src/wire/types.ts'
+import type { Delivery, DeliveryDetail, DeliveryState } from '../../sdk/src/wire/types.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from '../basics/command.ts'
 import { type CursorOptions, showCursorPage, withCursor } from '../basics/lists.ts'
 import { id, instant, listOf } from '../basics/parse.ts'
@@ -140,7 +140,7 @@ function list(): Command {
           { title: 'EVENT', of: ({ event }) => event },
           { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
           { title: 'LAST', of: ({ lastOutcome }) => lastOutcome },
-          { title: 'NEXT ATTEMPT', of: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
+          { title: 'NEXT ATTEMPT', of: nextAttemptText },
           { title: 'TO', of: ({ endpointUrl }) => endpointUrl },
         ],
         'No results.',
@@ -179,7 +179,7 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
     ['Amount', delivery.amount && `${delivery.amount.amount} ${delivery.amount.currency}`],
     ['To', `${delivery.endpointUrl} (${delivery.endpointId})`],
     ['Created', formatTime(delivery.createdAt)],
-    ['Next attempt', formatTime(delivery.nextAttemptAt)],
+    ['Next attempt', nextAttemptText(delivery)],
     ['Deadline', formatTime(delivery.deadlineAt)],
   ])
   if (delivery.attemptLog.length > 0) {
@@ -207,6 +207,11 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
   }
   showRequest(call, delivery)
   call.print(`\n${cellText(delivery.explanation)}`)
+}
+
+/** Behind another update of its payment it has no time of its own. */
+function nextAttemptText({ nextAttemptAt, waitsFor }: Delivery): string | null {
+  return waitsFor == null ? formatTime(nextAttemptAt) : `waits for #${waitsFor}`
 }
 
 const DONE = { retry: 'is tried now', replay: 'goes out again', cancel: 'is cancelled' } as const

@@ -321,6 +321,9 @@ test('a webhook and a delivery are retried once the receiver works again', async
   assert.equal(one.stdout, `${items[0].id} is tried now.\n`)
   const attemptsOf = async () => (await paybellJson('deliveries', 'show', items[0].id)).attempts
   await until('it is tried again', async () => (await attemptsOf()) > items[0].attempts)
+  assert.equal((await run('trigger', '--state', 'PENDING_APPROVAL')).code, 0)
+  const listed = await run('deliveries', 'list', '--endpoint', made.id, '--limit', '1')
+  assert.match(listed.stdout, / PENDING +0 .* payment.pending_approval +2 +- +waits for #1 /)
   receiver.answer = 200
   const rest = await run('webhooks', 'retry', made.id)
   assert.match(

@@ -518,10 +518,16 @@ export interface Delivery {
   attempts: number
   createdAt: string
   /**
-   * When the next attempt can start: while the endpoint is down, not before its next probe. Null
-   * when it has ended, or waits until its endpoint is active or has room in its queue.
+   * When the next attempt can start: while the endpoint is down, not before its next probe, and
+   * while it waits for another update (`waitsFor`), not before that one’s. Null when it has ended,
+   * or waits until its endpoint is active or has room in its queue.
    */
   nextAttemptAt: string | null
+  /**
+   * The `sequence` of the update of the same payment that is sent first. Null when there is none,
+   * or the endpoint is not active.
+   */
+  waitsFor: number | null
   /** No attempt starts later. Null before the first one. */
   deadlineAt: string | null
   /** What the last attempt came to: `answered` and the status, or why there was no answer. */

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { DeliverMode } from './endpoint-settings.ts'
-import { goesAhead, nextReplay, nextStep, type OwedUpdate, supersedesElders } from './strand.ts'
+import {
+  goesAhead,
+  holdOf,
+  nextReplay,
+  nextStep,
+  type OwedUpdate,
+  supersedesElders,
+} from './strand.ts'
 
 const NOW = 1_000_000
 const PATIENCE = 3_600_000
@@ -181,6 +188,27 @@ test('I6: only one may go; older ones have failed for all of patience, and no ne
     ),
     { numRuns: 1_000 },
   )
+})
+
+test('an update waits for the one that goes first, at least until that is tried, ends, or gives way', () => {
+  const held = (
+    sequence: number,
+    updates: readonly OwedUpdate[],
+    deliver: DeliverMode = 'every',
+  ) => {
+    const hold = holdOf(sequence, updates, PATIENCE, NOW, deliver)
+    return hold && [hold.by.sequence, hold.untilMs]
+  }
+  const failing = owed(1, NOW + 5_000, NOW - 10)
+  assert.equal(held(1, [failing, owed(2, NOW - 9)]), null)
+  assert.deepEqual(held(2, [failing, owed(2, NOW - 9)]), [1, NOW + 5_000])
+  assert.deepEqual(held(3, [owed(1, NOW - 9), owed(2, NOW - 9), owed(3, NOW)]), [1, NOW])
+  const failingForLong = owed(1, NOW + 600_000, NOW - PATIENCE + 1_000)
+  assert.deepEqual(held(2, [failingForLong, owed(2, NOW)]), [1, NOW + 1_000])
+  const wentAhead = owed(2, NOW + 7, NOW - 1)
+  assert.deepEqual(held(1, [owed(1, NOW, NOW - PATIENCE), wentAhead]), [2, NOW + 7])
+  assert.deepEqual(held(1, [owed(1, NOW), owed(2, NOW + 3)], 'latest'), [2, NOW + 3])
+  assert.equal(held(1, []), null)
 })
 
 test('of the replays of a payment the oldest that is due goes, whatever became of others', () => {

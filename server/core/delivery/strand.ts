@@ -60,21 +60,25 @@ export function nextReplay<T extends OwedUpdate>(owed: readonly T[], nowMs: numb
   return { kind: 'wait', untilMs }
 }
 
-/**
- * The only one of the updates owed, given in sequence, at least one, that may be sent.
- *
- * Under `latest` it is the newest. Else it is the newest whose run has begun, or the one after it, once that may be
- * overtaken because patience is over. The later one's run begins on disk before it is sent (`goesAhead`): a process that dies takes the knowledge of what it
- * had under way with it, and the one that takes over may find the older one entitled again, because the clock was wrong
- * and is right, a pause was added to the patience, or the patience was made longer.
- */
-export function sendableUpdate<T extends OwedUpdate>(
+/** What keeps an update that is owed from being sent: another one that goes first, and until when at least. */
+export interface Hold<T> {
+  by: T
+  untilMs: number
+}
+
+/** Of the update with this sequence, among those owed, given in sequence. Null: nothing, it is the one that goes. */
+export function holdOf<T extends OwedUpdate>(
+  sequence: number,
   owed: readonly T[],
   patienceMs: number,
   nowMs: number,
-  deliver: DeliverMode = 'every',
-): T {
-  return owed[sendableIndex(owed, patienceMs, nowMs, deliver)] as T
+  deliver: DeliverMode,
+): Hold<T> | null {
+  if (owed.length === 0) return null
+  const by = owed[sendableIndex(owed, patienceMs, nowMs, deliver)] as T
+  if (by.sequence === sequence) return null
+  const step = nextStep(owed, patienceMs, nowMs, deliver)
+  return { by, untilMs: step.kind === 'wait' ? step.untilMs : nowMs }
 }
 
 /**
@@ -98,6 +102,14 @@ export function supersedesElders(isDelivered: boolean, deliver: DeliverMode): bo
   return isDelivered || deliver === 'latest'
 }
 
+/**
+ * The only one of the updates owed, given in sequence, at least one, that may be sent.
+ *
+ * Under `latest` it is the newest. Else it is the newest whose run has begun, or the one after it, once that may be
+ * overtaken because patience is over. The later one's run begins on disk before it is sent (`goesAhead`): a process that dies takes the knowledge of what it
+ * had under way with it, and the one that takes over may find the older one entitled again, because the clock was wrong
+ * and is right, a pause was added to the patience, or the patience was made longer.
+ */
 function sendableIndex(
   owed: readonly OwedUpdate[],
   patienceMs: number,

@@ -41,7 +41,10 @@ const itemProperties = {
   attempts: Type.Integer({ description: 'So far, over all runs.' }),
   createdAt: Instant,
   nextAttemptAt: InstantOrNull(
-    'When the next attempt can start: while the endpoint is down, not before its next probe. Null when it has ended, or waits until its endpoint is active or has room in its queue.',
+    'When the next attempt can start: while the endpoint is down, not before its next probe, and while it waits for another update (`waitsFor`), not before that one’s. Null when it has ended, or waits until its endpoint is active or has room in its queue.',
+  ),
+  waitsFor: IntegerOrNull(
+    'The `sequence` of the update of the same payment that is sent first. Null when there is none, or the endpoint is not active.',
   ),
   deadlineAt: InstantOrNull('No attempt starts later. Null before the first one.'),
   lastOutcome: TextOrNull(
@@ -68,6 +71,7 @@ const ITEM_EXAMPLE = {
   attempts: 6,
   createdAt: '2026-11-14T13:58:01.120Z',
   nextAttemptAt: '2026-11-14T14:03:20.000Z',
+  waitsFor: null,
   deadlineAt: '2026-11-21T13:58:01.200Z',
   lastOutcome: 'answered 204',
   externalId: 'INV-2026-0042',
@@ -286,6 +290,7 @@ function toItem(item: NamedDelivery, lastOutcome: string | null) {
     attempts: item.attempts,
     createdAt: item.createdAt.toISOString(),
     nextAttemptAt: item.nextAttemptAt?.toISOString() ?? null,
+    waitsFor: item.waitsFor,
     deadlineAt: item.deadlineAt?.toISOString() ?? null,
     lastOutcome: toOutcomeText(lastOutcome, item.lastStatus),
     externalId: item.payment?.externalId ?? null,

@@ -12,7 +12,7 @@ import {
   explain,
 } from '../../core/delivery/explanation.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
-import { sendableUpdate } from '../../core/delivery/strand.ts'
+import { type Hold, holdOf } from '../../core/delivery/strand.ts'
 import { CANONICAL_UUID } from '../../core/plain/uuid.ts'
 import {
   type AttemptItem,
@@ -35,16 +35,22 @@ import { notFound } from '../shared/service-errors.ts'
 
 export type { AttemptItem }
 
+/** A delivery as it is shown: `nextAttemptAt` is when an attempt can start, not what is written down. */
+export interface TimedDelivery extends DeliveryItem {
+  /** The sequence of the update of its payment that goes first; null where none does, or the endpoint is not active. */
+  waitsFor: number | null
+}
+
 /** With the names that people know it by. */
-export type NamedDelivery = DeliveryItem & DeliveryNames
+export type NamedDelivery = TimedDelivery & DeliveryNames
 
 /** Whose deliveries: a client's own, optionally of one account; the operator sees those of all clients. */
 export type DeliveryReader =
   | { kind: 'client'; clientKey: number; accountId: string | null }
   | { kind: 'operator' }
 
-/** How many of a payment's updates are read: enough to tell which one goes next. */
-const STRAND_MAX = 100
+/** How many of a payment's updates are read: enough to tell which one goes next (store/owed/deliveries). */
+const STRAND_MAX = 2
 
 export async function viewDeliveries(
   deps: Deps,
@@ -69,7 +75,8 @@ export async function viewDeliveries(
     (beforeId, few, chunk) => readDeliverySlice(deps.pool, query, { beforeId, limit: few, chunk }),
     { ofItem: (item) => toCursor(item.id), ofPosition: (id) => toCursor(id) },
   )
-  const items = page.items.map((item) => withAttemptTime(item, nowMs))
+  const holds = await readHolds(deps, page.items, nowMs)
+  const items = page.items.map((item, at) => withAttemptTime(item, holds[at] ?? null, nowMs))
   return { ...page, items: await withNames(deps, items) }
 }
 
@@ -81,17 +88,50 @@ async function withNames<T extends DeliveryItem>(
   return deliveries.map((delivery, at) => ({ ...delivery, ...(names[at] as DeliveryNames) }))
 }
 
-/** Its next attempt as it can be made: not before an endpoint that is down is probed. */
-function withAttemptTime<T extends DeliveryItem>(item: T, nowMs: number): T {
-  if (item.state !== 'PENDING') return item
+/** What each of them waits for, among the updates of its payment that its endpoint is owed. A replay keeps no order. */
+async function readHolds(
+  { pool, policies }: Deps,
+  items: readonly DeliveryItem[],
+  nowMs: number,
+): Promise<readonly (Hold<QueuedDelivery> | null)[]> {
+  const isOrdered = ({ state, isReplay }: DeliveryItem) => state === 'PENDING' && !isReplay
+  const strands = Map.groupBy(items.filter(isOrdered), strandOf)
+  const keys = [...strands.values()].flatMap(([first]) => first ?? [])
+  const owed = keys.length === 0 ? [] : await readStrands(pool, keys, STRAND_MAX)
+  const owedByStrand = Map.groupBy(owed, strandOf)
+  return items.map((item) => {
+    if (!isOrdered(item)) return null
+    const { sequence, deliver } = item
+    const ofStrand = owedByStrand.get(strandOf(item)) ?? []
+    return holdOf(sequence, ofStrand, policies.patienceMs, nowMs, deliver)
+  })
+}
+
+function strandOf(of: { clientKey: number; endpointId: string; paymentId: string }): string {
+  return `${of.clientKey} ${of.endpointId} ${of.paymentId}`
+}
+
+/** Its next attempt as it can be made: not before what goes first, nor before an endpoint that is down is probed. */
+function withAttemptTime<T extends DeliveryItem>(
+  item: T,
+  hold: Hold<QueuedDelivery> | null,
+  nowMs: number,
+): T & TimedDelivery {
+  if (item.state !== 'PENDING') return { ...item, waitsFor: null }
   const { endpointStatus: status, circuit, nextProbeAt } = item
   const endpoint = { status, circuit, nextProbeAtMs: nextProbeAt?.getTime() ?? null }
-  const atMs = attemptTimeMs(item.nextAttemptAt?.getTime() ?? null, endpoint, nowMs)
-  return { ...item, nextAttemptAt: atMs === null ? null : new Date(atMs) }
+  const writtenMs = item.nextAttemptAt?.getTime() ?? null
+  const ownMs = hold === null ? writtenMs : Math.max(writtenMs ?? 0, hold.untilMs)
+  const atMs = attemptTimeMs(ownMs, endpoint, nowMs)
+  return {
+    ...item,
+    nextAttemptAt: atMs === null || atMs === Number.POSITIVE_INFINITY ? null : new Date(atMs),
+    waitsFor: hold === null || status !== 'ACTIVE' ? null : hold.by.sequence,
+  }
 }
 
 export interface ExplainedDetail {
-  delivery: DeliveryDetail & DeliveryNames
+  delivery: DeliveryDetail & NamedDelivery
   attempts: readonly AttemptItem[]
   explanation: Explanation
 }
@@ -106,8 +146,8 @@ export async function viewDelivery(
   if (delivery === null) throw notFound()
   const attempts = await readAttempts(deps.pool, delivery)
   const context = explanationContext(deps, reader)
-  const isOwed = delivery.state === 'PENDING' && !delivery.isReplay
-  const owed = isOwed ? await readStrands(deps.pool, [delivery], STRAND_MAX) : []
+  const [hold = null] = await readHolds(deps, [delivery], context.nowMs)
+  const isBehind = hold !== null && hold.by.sequence < delivery.sequence
   const last = attempts.at(-1)
   const explanation = explain(
     {
@@ -132,12 +172,13 @@ export async function viewDelivery(
         isListener: delivery.isListener,
         isLatestOnly: delivery.deliver === 'latest',
       },
-      ...holderOf(delivery, owed, context),
+      elder: isBehind ? hold.by : null,
+      newer: isBehind ? null : (hold?.by ?? null),
       supersededBy: delivery.state === 'SUPERSEDED' ? await findSuperseding(deps, delivery) : null,
     },
     context,
   )
-  const [named] = await withNames(deps, [withAttemptTime(delivery, context.nowMs)])
+  const [named] = await withNames(deps, [withAttemptTime(delivery, hold, context.nowMs)])
   if (named === undefined) throw notFound()
   return { delivery: named, attempts, explanation }
 }
@@ -146,19 +187,6 @@ export async function viewDelivery(
 function explanationContext(deps: Deps, reader: DeliveryReader): ExplanationContext {
   const { retry, circuit, patienceMs } = deps.policies
   return { nowMs: deps.clock.nowMs(), retry, circuit, patienceMs, reader: reader.kind }
-}
-
-/** The update of the payment that goes next (core/delivery/strand), if it is another one. */
-function holderOf(
-  { sequence, deliver }: DeliveryDetail,
-  owed: readonly QueuedDelivery[],
-  { nowMs, patienceMs }: ExplanationContext,
-): { elder: QueuedDelivery | null; newer: QueuedDelivery | null } {
-  const front = owed.length === 0 ? null : sendableUpdate(owed, patienceMs, nowMs, deliver)
-  return {
-    elder: front !== null && front.sequence < sequence ? front : null,
-    newer: front !== null && front.sequence > sequence ? front : null,
-  }
 }
 
 /** Under `latest` the newer one ended it with its first attempt, whatever came of that. */

@@ -24,13 +24,10 @@ import { finalOfSpans, pendingOfSpans, type Source } from './delivery-sources.ts
 
 export interface DeliveryDetail extends DeliveryItem {
   runAttempts: number | null
-  /** Whether its last run is a replay, also one that no attempt was made of yet. */
-  isReplay: boolean
   documentMode: DocumentInstead
   isEndpointDeleted: boolean
   endpointInactiveSince: Date | null
   isListener: boolean
-  deliver: DeliverMode
 }
 
 interface DetailRow {
@@ -282,11 +279,9 @@ function toDetail(row: DetailRow): DeliveryDetail {
   return {
     ...toItem(row),
     runAttempts: row.run_attempts,
-    isReplay: row.is_replay,
     documentMode: row.document_mode,
     isEndpointDeleted: row.is_deleted,
     endpointInactiveSince: row.inactive_since,
     isListener: row.is_listener,
-    deliver: row.deliver ?? 'every',
   }
 }

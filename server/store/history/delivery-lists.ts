@@ -10,6 +10,7 @@ import type { Pool } from 'pg'
 import type { CircuitState } from '../../core/delivery/circuit.ts'
 import { type DeliveryState, FINAL_STATES } from '../../core/delivery/delivery.ts'
 import type { EndpointStatus } from '../../core/delivery/endpoint.ts'
+import type { DeliverMode } from '../../core/delivery/endpoint-settings.ts'
 import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { inSnapshot } from '../connection/snapshot.ts'
@@ -45,9 +46,12 @@ export interface DeliveryItem {
   state: DeliveryState
   attempts: number
   createdAt: Date
+  /** Whether its last run is a replay, also one that no attempt was made of yet. */
+  isReplay: boolean
   /** As it is written down; core/delivery/due says when an attempt can start. */
   nextAttemptAt: Date | null
   endpointStatus: EndpointStatus
+  deliver: DeliverMode
   circuit: CircuitState
   nextProbeAt: Date | null
   deadlineAt: Date | null
@@ -223,7 +227,8 @@ async function readPart(
              select d.* from part as d, reached r
              where (r.down_to is null or d.id >= r.down_to)${residual}
              order by d.id desc limit ${parameters.add(reach.limit)})
-           select r.down_to, d.*, c.id as client_id, e.url, e.status, h.circuit, h.next_probe_at
+           select r.down_to, d.*, c.id as client_id, e.url, e.status, e.deliver, h.circuit,
+             h.next_probe_at
            from reached r
            left join (found d
              join clients c on c.client_key = d.client_key
@@ -262,8 +267,10 @@ interface FoundRow {
   created_at: Date
   state: DeliveryState
   attempts: number
+  is_replay: boolean
   next_attempt_at: Date | null
   status: EndpointStatus
+  deliver: DeliverMode | null
   circuit: CircuitState | null
   next_probe_at: Date | null
   deadline_at: Date | null
@@ -289,8 +296,10 @@ export function toItem(row: Omit<FoundRow, 'down_to'>): DeliveryItem {
     state: row.state,
     attempts: row.attempts,
     createdAt: row.created_at,
+    isReplay: row.is_replay,
     nextAttemptAt: row.next_attempt_at,
     endpointStatus: row.status,
+    deliver: row.deliver ?? 'every',
     circuit: row.circuit ?? 'CLOSED',
     nextProbeAt: row.next_probe_at,
     deadlineAt: row.deadline_at,

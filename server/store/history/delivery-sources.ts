@@ -19,9 +19,10 @@ export interface Source {
 const ID_LATENESS_MS = 60_000
 
 const SHARED_COLUMNS = movedColumns('d')
-const PENDING_COLUMNS = `${SHARED_COLUMNS}, 'PENDING' as state, d.next_attempt_at,
+const PENDING_COLUMNS = `${SHARED_COLUMNS}, 'PENDING' as state, d.next_attempt_at, d.is_replay,
   null::timestamptz as finished_at`
-const FINAL_COLUMNS = `${SHARED_COLUMNS}, d.state, null::timestamptz as next_attempt_at, d.finished_at`
+const FINAL_COLUMNS = `${SHARED_COLUMNS}, d.state, null::timestamptz as next_attempt_at,
+  coalesce(d.is_replay, false) as is_replay, d.finished_at`
 
 const NO_MORE = 'null::uuid'
 

@@ -17,7 +17,7 @@ prepare "delivery-details.readDeliveriesOfEvents" (integer[], uuid[]) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at,
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, 'PENDING' as state, d.next_attempt_at, d.is_replay,
       null::timestamptz as finished_at from pending_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and true offset 0) as d) as d
@@ -31,7 +31,8 @@ prepare "delivery-details.readDeliveriesOfEvents 2" (integer[], uuid[]) as
       (left(id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid as high
       from unnest($1::int[], $2::uuid[]) as e (client_key, id) offset 0) as w
     cross join lateral (
-      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at, d.finished_at from final_deliveries d
+      select d.client_key, d.id, d.event_id, d.endpoint_id, d.payment_id, d.account_id, d.sequence, d.kind, d.created_at, d.document_mode, d.attempts, d.deadline_at, d.last_outcome, d.last_status, d.state, null::timestamptz as next_attempt_at,
+      coalesce(d.is_replay, false) as is_replay, d.finished_at from final_deliveries d
       where d.client_key = w.client_key and d.id between w.low and w.high
       and d.event_id = w.event_id and d.finished_at >= timestamptz '2026-03-03T00:00:00.000Z' offset 0) as d) as d
   join endpoints e on e.client_key = d.client_key and e.id = d.endpoint_id;

@@ -137,6 +137,7 @@ function When({ delivery }: { delivery: DeliveryDetail }) {
   const nowMs = useNow()
   if (delivery.state !== 'PENDING')
     return <span className="muted">none, the delivery has ended</span>
+  if (delivery.waitsFor !== null) return `waits for #${delivery.waitsFor}`
   if (delivery.nextAttemptAt === null) return <span className="muted">waits, see above</span>
   const down = delivery.explanationParts.find(({ code }) => code === 'endpoint-down')
   if (down) {

@@ -29,7 +29,8 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
   const run = runs[index] as Run<DeliveryAttempt>
   const isCurrent = index === runs.length - 1
   const faster = paceOf(run, session.timeScale)
-  const next = isCurrent && delivery.state === 'PENDING' ? delivery.nextAttemptAt : null
+  const isNext = isCurrent && delivery.state === 'PENDING' && delivery.waitsFor === null
+  const next = isNext ? delivery.nextAttemptAt : null
   return (
     <figure className="timeline">
       {runs.length > 1 ? (

@@ -56,7 +56,6 @@ export function Lanes({
                   key={event.id}
                   event={event}
                   delivery={own.find((one) => one.eventId === event.id)}
-                  elder={own.findLast(isHolding(event.sequence))}
                 />
               )
             })}
@@ -67,24 +66,11 @@ export function Lanes({
   )
 }
 
-/** The update that this one waits for; the list has the newest first. */
-function isHolding(sequence: number): (one: Delivery) => boolean {
-  return (one) => one.state === 'PENDING' && one.sequence < sequence
-}
-
-function Stop({
-  event,
-  delivery,
-  elder,
-}: {
-  event: LaneEvent
-  delivery: Delivery | undefined
-  elder: Delivery | undefined
-}) {
+function Stop({ event, delivery }: { event: LaneEvent; delivery: Delivery | undefined }) {
   if (delivery === undefined) {
     return <li className="muted is-none">{event.sequence}. not sent here</li>
   }
-  const { id, state, attempts, lastOutcome, nextAttemptAt } = delivery
+  const { id, state, attempts, lastOutcome, nextAttemptAt, waitsFor } = delivery
   return (
     <li>
       <Link to={`/deliveries/${id}`} aria-label={`Delivery of event ${event.sequence}: ${state}`}>
@@ -94,14 +80,14 @@ function Stop({
         {attempts === 0 ? 'not attempted yet' : `${attempts} attempt${attempts === 1 ? '' : 's'}`}
         {lastOutcome === null ? '' : `, ${lastOutcome}`}
       </span>
-      {state !== 'PENDING' ? null : elder && attempts === 0 ? (
-        <span>waiting for update {elder.sequence}</span>
+      {state !== 'PENDING' ? null : waitsFor !== null ? (
+        <span>waits for #{waitsFor}</span>
       ) : nextAttemptAt !== null ? (
         <span>
           next <NextTime at={nextAttemptAt} />
         </span>
       ) : (
-        <span>waiting for the endpoint</span>
+        <span>waits for the endpoint</span>
       )}
     </li>
   )

@@ -36,7 +36,7 @@ export function Travel({ deliveries }: { deliveries: readonly Delivery[] }) {
 
 function Track({ delivery }: { delivery: Delivery }) {
   useZone()
-  const { id, sequence, event, state, nextAttemptAt } = delivery
+  const { id, sequence, event, state, nextAttemptAt, waitsFor } = delivery
   const { data } = useRead<DeliveryDetail>(`/operator/v1/deliveries/${id}`)
   const attempts = data?.attemptLog ?? []
   const left = attempts.length - SHOWN_MAX
@@ -62,7 +62,13 @@ function Track({ delivery }: { delivery: Delivery }) {
         ))}
         {(data?.state ?? state) === 'PENDING' && nextAttemptAt !== null ? (
           <li className="attempt is-next">
-            next <NextTime at={nextAttemptAt} />
+            {waitsFor === null ? (
+              <>
+                next <NextTime at={nextAttemptAt} />
+              </>
+            ) : (
+              `waits for #${waitsFor}`
+            )}
           </li>
         ) : null}
       </ol>

@@ -27,6 +27,7 @@ interface Item {
   attempts: number
   createdAt: string
   nextAttemptAt: string | null
+  waitsFor: number | null
   deadlineAt: string | null
   lastOutcome: string | null
 }
@@ -113,8 +114,8 @@ describe('the list', () => {
     const [, failed, , first] = items as [Item, Item, Item, Item]
     assert.deepEqual(Object.keys(first), [
       ...['amount', 'id', 'eventId', 'event', 'paymentId', 'sequence', 'endpointId', 'endpointUrl'],
-      ...['state', 'attempts', 'createdAt', 'nextAttemptAt', 'deadlineAt', 'lastOutcome'],
-      ...['externalId', 'paymentState'],
+      ...['state', 'attempts', 'createdAt', 'nextAttemptAt', 'waitsFor', 'deadlineAt'],
+      ...['lastOutcome', 'externalId', 'paymentState'],
     ])
     assert.equal(first.event, 'payment.created')
     assert.equal(first.endpointUrl, receiver.url())
@@ -123,6 +124,22 @@ describe('the list', () => {
     assert.equal(failed.lastOutcome, 'answered 204')
     assert.ok(failed.attempts >= 1)
     assert.ok(Date.parse(failed.deadlineAt ?? '') > Date.parse(failed.createdAt))
+  })
+
+  test('regression: an update behind another says which, and no time that has passed', async () => {
+    const startedAtMs = Date.now()
+    const { items } = await list('?state=PENDING')
+    assert.deepEqual(
+      items.map(({ sequence, waitsFor }) => [sequence, waitsFor]),
+      [
+        [2, 1],
+        [1, null],
+      ],
+    )
+    const [second, first] = items as [Item, Item]
+    assert.ok(Date.parse(second.nextAttemptAt ?? '') >= startedAtMs, String(second.nextAttemptAt))
+    assert.equal((await detail(second.id)).waitsFor, 1)
+    assert.equal((await detail(first.id)).waitsFor, null)
   })
 
   test('AccountId narrows, and without it all accounts of the client are there', async () => {
