@@ -1,10 +1,11 @@
 // `npm run chaos`: the service as real processes on a real database, and everything that can happen to
 // them. Options: --suite smoke|full, --seed S, --seconds T (of faults), --clock-jumps or --no-clock-jumps,
-// --log LEVEL, --keep, --quiet. Or one fault on purpose: --scenario NAME (or all), and --at COMMIT for the product of
-// another commit, which is how a scenario is seen to fail.
+// --log LEVEL, --keep, --quiet. Or what a release rests on: --hour, with --seed S and --page FILE. Or one fault on purpose:
+// --scenario NAME (or all), and --at COMMIT for the product of another commit, which is how a scenario is seen to fail.
 
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { runHour } from './hour.ts'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
 import { performScenarios } from './scenarios/perform.ts'
@@ -22,18 +23,26 @@ const { values } = parseArgs({
     scenario: { type: 'string' },
     at: { type: 'string' },
     quiet: { type: 'boolean', default: false },
+    hour: { type: 'boolean', default: false },
+    page: { type: 'string', default: 'chaos-hour.md' },
   },
 })
 
 if (values.scenario) process.exit(await performScenarios(values.scenario, values.at ?? null))
 
-const suite = values.suite === 'smoke' ? SMOKE : FULL
 const seed = Number(values.seed ?? randomInt(2 ** 31))
+const ended = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
+if (values.hour) {
+  const onNote = (line: string) => console.log(line)
+  const hasHeld = await runHour({ seed, page: values.page, signal: ended.signal, onNote })
+  process.exit(hasHeld ? 0 : 1)
+}
+
+const suite = values.suite === 'smoke' ? SMOKE : FULL
 const seconds = Number(values.seconds ?? suite.seconds)
 const clockJumps = values['clock-jumps'] ?? suite.clockJumps
 console.log(`chaos ${suite.name}: seed ${seed}, ${seconds} s of faults`)
-const ended = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
 const result = await runChaos({
   suite: { ...suite, seconds, clockJumps },
   seed,

@@ -42,7 +42,8 @@ function counted(violations: readonly Violation[]): [string, number][] {
   return [...groups].map(([invariant, of]) => [invariant, of.length])
 }
 
-function spread(ms: readonly number[]): string {
+/** Of times in milliseconds: the middle, nearly the last, and the last. */
+export function spread(ms: readonly number[]): string {
   if (ms.length === 0) return '–'
   const sorted = ms.toSorted((one, other) => one - other)
   const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0)

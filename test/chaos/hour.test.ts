@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { judgeHour, type Told, toPage } from './hour.ts'
+
+const RUN: Told = {
+  seed: 7,
+  ...{ kills: 60, faults: 200, deliveries: 60_000 },
+  ...{ lost: 0, inverted: 0, doubled: 5, violations: 0 },
+  ...{ takenMs: [300, 400], sentMs: [350, 450] },
+  repeatWith: '--suite full --seed 7 --seconds 300 --clock-jumps',
+}
+const HOUR = Array.from({ length: 12 }, (_, run) => ({ ...RUN, seed: 7 + run }))
+
+test('an hour proves something only when it was whole, long enough and without a violation', () => {
+  assert.deepEqual(judgeHour(HOUR), [])
+  assert.deepEqual(judgeHour(HOUR.slice(1)), ['only 11 of 12 runs'])
+  assert.deepEqual(judgeHour([...HOUR.slice(1), { ...RUN, violations: 1 }]), [
+    'there were violations',
+  ])
+  const few = HOUR.map((run) => ({ ...run, kills: 24, deliveries: 24_999 }))
+  assert.deepEqual(judgeHour(few), ['fewer than 300 kills', 'fewer than 300000 deliveries'])
+})
+
+test('the page says what was done, what came of it, and how to do it again', () => {
+  const page = toPage(HOUR, 7)
+  assert.match(page, /\*\*It held\.\*\*/)
+  assert.match(page, /npm run chaos -- --hour --seed 7/)
+  assert.match(page, /\| deliveries \| 720000 \|/)
+  assert.match(page, /\| lost \| 0 \|/)
+  assert.match(page, /p50 300, p99 400, max 400 ms \(24\)/)
+  assert.equal(page.match(/^\| (?:7|8|9|1\d) \| 60 /gm)?.length, 12)
+  assert.match(toPage(HOUR.slice(3), 7), /\*\*It proves nothing: only 9 of 12 runs\.\*\*/)
+})
