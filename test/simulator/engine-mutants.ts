@@ -334,6 +334,13 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/lanes/lanes.test.ts',
   },
   {
+    name: 'a paused lane learns of what was parked for it',
+    patches: [
+      patch('delivery/owing/parking.ts', 'if (wasReleased) ', 'if (wasReleased && false) '),
+    ],
+    test: 'server/delivery/owing/parking.test.ts',
+  },
+  {
     name: 'shards that could not be searched are forgotten',
     patches: [
       patch(

@@ -202,6 +202,17 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/leases/shards.test.ts',
   },
   {
+    name: 'an update that has ended costs its shard',
+    patches: [
+      patch(
+        'delivery/attempts/sender.ts',
+        'of begun?.lost ?? []) shards',
+        'of held ? [held] : []) shards',
+      ),
+    ],
+    test: 'server/delivery/attempts/sender.test.ts',
+  },
+  {
     name: 'no aftermath where the answer got lost',
     patches: [
       patch(

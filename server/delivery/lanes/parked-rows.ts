@@ -34,9 +34,15 @@ const RELEASED: ParkedState = { is: 'released' }
 
 export class ParkedRows {
   #state: ParkedState = NONE
+  #releases = 0
 
   get state(): ParkedState {
     return this.#state
+  }
+
+  /** How often what was known of them was given up. */
+  get releases(): number {
+    return this.#releases
   }
 
   /** True when a lane that sends works off what was parked. */
@@ -95,6 +101,7 @@ export class ParkedRows {
    *  parked stays where it is until it is resumed. */
   release(): void {
     const state = this.#state
+    this.#releases++
     if (state.is === 'parked') this.#state = NONE
     else if (state.is !== 'none') this.#state = RELEASED
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idOf, nextTick, testEnvironment } from '../../../test/support/engine-parts.ts'
+import { idOf, nextTick, queued, testEnvironment } from '../../../test/support/engine-parts.ts'
 import { Lane } from '../lanes/lane.ts'
+import { LaneDirectory } from '../lanes/lane-directory.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import type { Shards } from '../leases/shards.ts'
 import type { DueReader } from './due-reader.ts'
@@ -25,6 +26,7 @@ function parkingWith() {
       lanes: {} as Lanes,
       shards: {} as Shards,
       reader: reader as unknown as DueReader,
+      findParked() {},
       onMoved() {},
     },
     1_000,
@@ -61,4 +63,45 @@ test('nothing is taken up once it is stopped', () => {
   parking.stop()
   parking.refill(lane(1), 10)
   assert.equal(world.ends.length, 0)
+})
+
+/** Parks one delivery; `meanwhile` is called with its lane before the database has answered. */
+async function park(meanwhile: (lane: Lane) => void) {
+  const delivery = queued()
+  const directory = new LaneDirectory(10)
+  const lane = directory.of(delivery)
+  const seen = { noted: [] as string[], searched: [] as number[] }
+  const parking = new Parking(
+    testEnvironment({ park: async () => meanwhile(lane) }),
+    {
+      lanes: {
+        directory,
+        feeder: { noteParked: ({ endpointId }: Lane) => void seen.noted.push(endpointId) },
+      } as unknown as Lanes,
+      shards: { holds: () => true, toHeld: () => [] } as unknown as Shards,
+      reader: {} as DueReader,
+      findParked: (shards) => void seen.searched.push(...shards),
+      onMoved() {},
+    },
+    1_000,
+  )
+  parking.park([delivery])
+  await nextTick()
+  return { seen, lane }
+}
+
+test('a lane knows of what was parked for it', async () => {
+  const { seen, lane } = await park(() => {})
+  assert.deepEqual(seen, { noted: [lane.endpointId], searched: [] })
+})
+
+test('regression: what is parked of an endpoint that is found paused meanwhile is not read again and again', async () => {
+  for (const state of ['none', 'parked', 'refilling']) {
+    const { seen, lane } = await park(({ parked }) => {
+      if (state !== 'none') parked.note()
+      if (state === 'refilling') parked.beginRefill()
+      parked.release()
+    })
+    assert.deepEqual(seen, { noted: [], searched: [lane.shard] }, state)
+  }
 })

@@ -2,6 +2,7 @@
 // ended, or parked until its lane has room.
 
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
+import type { LaneKey } from '../../store/owed/parked.ts'
 import type { Lane } from '../lanes/lane.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { Queue } from '../lanes/queue.ts'
@@ -13,6 +14,8 @@ export interface ParkingParts {
   lanes: Lanes
   shards: Shards
   reader: DueReader
+  /** Asks the database which lanes of these shards have parked deliveries. */
+  findParked(shards: readonly number[]): void
   /** Something may be able to move again. */
   onMoved(): void
 }
@@ -95,9 +98,11 @@ export class Parking {
   }
 
   async #write(): Promise<void> {
-    const { lanes, shards, reader, onMoved } = this.#parts
+    const { shards, reader, onMoved } = this.#parts
     const parked = this.#parking
     this.#parking = []
+    const byLane = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
+    const releases = new Map([...byLane.keys()].map((id) => [id, this.#releasesOf(id)]))
     try {
       await this.#environment.store.park(shards.toHeld(parked))
     } catch (error) {
@@ -106,9 +111,23 @@ export class Parking {
       for (const { shard, nextAttemptAtMs } of parked) reader.rewindTo(shard, nextAttemptAtMs)
       return
     }
-    const byLane = new Map(parked.map((delivery) => [delivery.endpointId, delivery]))
-    for (const lane of byLane.values()) if (shards.holds(lane.shard)) lanes.feeder.noteParked(lane)
+    for (const [id, lane] of byLane) this.#note(lane, this.#releasesOf(id) !== releases.get(id))
     onMoved()
+  }
+
+  /**
+   * One that was released while its rows were parked may be of an endpoint that is not active. It would read them, find
+   * that out, and park again what it has no room for, without end. The database knows whether it is active by now.
+   */
+  #note(lane: LaneKey, wasReleased: boolean): void {
+    const { lanes, shards, findParked } = this.#parts
+    if (!shards.holds(lane.shard)) return
+    if (wasReleased) findParked([lane.shard])
+    else lanes.feeder.noteParked(lane)
+  }
+
+  #releasesOf(endpointId: string): number | undefined {
+    return this.#parts.lanes.directory.find(endpointId)?.parked.releases
   }
 
   #warn(error: unknown, message: string): void {
