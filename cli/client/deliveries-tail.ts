@@ -8,6 +8,7 @@ import {
   readServerSentEvents,
   type ServerSentEvent,
 } from '../../sdk/src/plain/server-sent-events.ts'
+import { outcomeText } from '../../server/core/delivery/outcome-words.ts'
 import { type Api, UnreachableError } from '../basics/api.ts'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
 import { id, integer, oneOf } from '../basics/parse.ts'
@@ -94,7 +95,7 @@ function lineOf(call: Call<TailOptions>, { event: kind, data }: ServerSentEvent)
     formatTime(attempt.at),
     'attempt ',
     `#${attempt.attempt}`,
-    paintState(cellText(attempt.status ?? attempt.outcome), call.paint),
+    paintState(cellText(attempt.status ?? outcomeText(attempt.outcome)), call.paint),
     `delivery ${cellText(attempt.deliveryId)}`,
     `endpoint ${cellText(attempt.endpointId)}`,
   ].join('  ')

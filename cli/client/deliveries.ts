@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { OperatorDelivery } from '../../sdk/src/internal/operator-types.ts'
 import { DELIVERY_STATES } from '../../sdk/src/internal/words.ts'
 import type { Delivery, DeliveryDetail, DeliveryState } from '../../sdk/src/wire/types.ts'
+import { outcomeText } from '../../server/core/delivery/outcome-words.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from '../basics/command.ts'
 import { type CursorOptions, showCursorPage, withCursor } from '../basics/lists.ts'
 import { id, instant, listOf } from '../basics/parse.ts'
@@ -139,7 +140,7 @@ function list(): Command {
           { title: 'EXTERNAL ID', of: ({ externalId }) => externalId },
           { title: 'EVENT', of: ({ event }) => event },
           { title: 'SEQ', of: ({ sequence }) => sequence, right: true },
-          { title: 'LAST', of: ({ lastOutcome }) => lastOutcome },
+          { title: 'LAST', of: ({ lastOutcome }) => lastOutcome && outcomeText(lastOutcome) },
           { title: 'NEXT ATTEMPT', of: nextAttemptText },
           { title: 'TO', of: ({ endpointUrl }) => endpointUrl },
         ],
@@ -199,7 +200,7 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
           right: true,
           paint: (text) => paintState(text, call.paint),
         },
-        { title: 'ERROR', of: ({ error }) => error },
+        { title: 'ERROR', of: ({ error }) => error && outcomeText(error) },
       ],
       delivery.attemptLog,
       '',

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander'
 import type { Endpoint, EndpointDetail, TestResult } from '../../sdk/src/wire/types.ts'
+import { outcomeText } from '../../server/core/delivery/outcome-words.ts'
 import { type Call, callCommand, calling } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { endOfAsking, id, instant } from '../basics/parse.ts'
@@ -102,7 +103,7 @@ function showCommand(door: EndpointDoor): Command {
           ['Pending', health.pending],
           ['Circuit', health.circuit],
           ['Last success', formatTime(health.lastSuccessAt)],
-          ['Last error', health.lastError],
+          ['Last error', health.lastError && outcomeText(health.lastError)],
           ['Failing since', formatTime(health.failingSince)],
           ['Next probe', formatTime(health.nextProbeAt)],
         ])
@@ -167,7 +168,7 @@ function testCommand(door: EndpointDoor): Command {
       const answer = await api.post(`${door.path}/${endpointId}/test`)
       const result = answer.json<TestResult>()
       call.answer<TestResult>(answer, ({ delivered, status, durationMs, error }) => {
-        const what = status === null ? (error ?? 'no answer') : String(status)
+        const what = status === null ? outcomeText(error ?? 'no answer') : String(status)
         call.print(
           `${delivered ? 'Delivered' : 'Not delivered'}: ${paintState(what, call.paint)} after ${formatDuration(durationMs)}.`,
         )

@@ -5,6 +5,7 @@ import type {
   OperatorEndpoint,
   OperatorEndpointDetail,
 } from '../../sdk/src/internal/operator-types.ts'
+import { outcomeText } from '../../server/core/delivery/outcome-words.ts'
 import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id, oneOf } from '../basics/parse.ts'
@@ -133,7 +134,7 @@ function showEndpoint(call: Call, endpoint: OperatorEndpointDetail): void {
     ['Circuit', health.circuit],
     ['Failing since', formatTime(health.failingSince)],
     ['Last success', formatTime(health.lastSuccessAt)],
-    ['Last error', health.lastError],
+    ['Last error', health.lastError && outcomeText(health.lastError)],
     ['Success 24 h', percent(health.successRate24h)],
     ['p95', health.p95Ms === null ? null : formatDuration(health.p95Ms)],
   ])

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { retryPolicy } from '../../server/core/delivery/backoff.ts'
 import { DELIVERY_STATES, decide, type Outcome } from '../../server/core/delivery/delivery.ts'
+import { outcomeWords } from '../../server/core/delivery/outcome-words.ts'
 import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
 import { toSigningKey } from '../../server/core/signatures/signature.ts'
 
@@ -168,8 +169,8 @@ test('every reason to refuse an address is in the table', () => {
   )
 })
 
-test('every outcome of an attempt is in the table', () => {
-  const shown = table('| Outcome | Meaning |').map(([code]) => code)
+test('every outcome of an attempt is in the table, with the words that people read', () => {
+  const shown = table('| Outcome | Shown as | Meaning |').map(([code, words]) => [code, words])
   const codes = [
     'answered',
     ...codesIn('delivery/delivery.ts', 'UnreachableReason'),
@@ -179,6 +180,6 @@ test('every outcome of an attempt is in the table', () => {
   ]
   assert.deepEqual(
     shown,
-    codes.map((code) => `\`${code}\``),
+    codes.map((code) => [`\`${code}\``, outcomeWords(code)]),
   )
 })

@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { DELIVERY_STATES, toClientCode } from '../../server/core/delivery/delivery.ts'
+import { DELIVERY_STATES } from '../../server/core/delivery/delivery.ts'
+import { toClientCode } from '../../server/core/delivery/outcome-words.ts'
 
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
 const PAGE = read('not-delivered.md')

@@ -100,7 +100,7 @@ describe('notices to clients', { concurrency: true }, () => {
     assert.equal(warned?.endpoint.status, 'ACTIVE')
     assert.match(
       warned?.reasons ?? 'nothing',
-      /^Attempts in the last hour: \d+ got 500\.$|^nothing$/,
+      /^Attempts in the last hour: \d+ answered 500\.$|^nothing$/,
     )
     assert.equal(strangers.received.length, 0, 'another client learns nothing')
 

@@ -108,7 +108,7 @@ test('the report as a page, for a subscription; a receiver that is not there is 
   assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/)
   const page = await response.text()
   assert.match(page, /The receiver failed/)
-  assert.match(page, /could not be connected to/)
+  assert.match(page, /gave no answer: could not connect/)
   assert.match(page, /Not run/)
   assert.ok(!page.includes('<script'))
   const unknown = await paybell.caller.call('POST', '/v1/webhooks/nobody/check')

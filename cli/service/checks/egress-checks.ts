@@ -1,6 +1,7 @@
 // Whether this machine reaches the endpoints: `paybell doctor` opens a connection to each host as a callback would.
 
 import { type Config, targetsOf } from '../../../server/config/config.ts'
+import { outcomeText } from '../../../server/core/delivery/outcome-words.ts'
 import type { Check } from '../../basics/doctor-check.ts'
 import { connectAsCallback } from './try-connection.ts'
 
@@ -31,7 +32,7 @@ export async function* checkEgress(
       : {
           name: 'egress',
           status: 'warning',
-          detail: `${origin} cannot be reached: ${failure}`,
+          detail: `${origin} cannot be reached: ${outcomeText(failure)}`,
           remedy: REMEDIES[failure] ?? 'Check the firewall, and whether the receiver runs.',
         }
   }

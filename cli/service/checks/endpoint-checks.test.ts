@@ -67,7 +67,7 @@ test('regression: failing endpoints are named, and egress tries those that there
   const texts = (await findings()).map(({ name, status, detail }) => `${name} ${status} ${detail}`)
   assert.deepEqual(texts, [
     `egress ok ${baseUrl} can be reached`,
-    'egress warning http://127.0.0.1:1 cannot be reached: connect-error',
+    'egress warning http://127.0.0.1:1 cannot be reached: could not connect',
     'endpoints warning 2 of 3 endpoints failing or disabled',
     'endpoints warning http://127.0.0.1:1/ill has been failing since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',
     'endpoints warning listener:laptop is disabled, failing since 2026-11-15 12:22:21Z, last: answered 500; 20 waiting',

@@ -3,6 +3,7 @@
 
 import type { OperatorEndpointDetail } from '../../../sdk/src/internal/operator-types.ts'
 import type { Page } from '../../../sdk/src/wire/types.ts'
+import { outcomeText } from '../../../server/core/delivery/outcome-words.ts'
 import type { Check } from '../../basics/doctor-check.ts'
 import { operatorApi } from '../../basics/target.ts'
 import { formatCount, formatTime, plural } from '../../basics/terminal.ts'
@@ -73,7 +74,7 @@ function describeAll(
 function describeOne({ id, endpointUrl, status, health }: OperatorEndpointDetail): Check {
   const since = health.failingSince === null ? '' : ` since ${formatTime(health.failingSince)}`
   const isDisabled = status === 'DISABLED'
-  const last = health.lastError === null ? '' : `, last: ${health.lastError}`
+  const last = health.lastError === null ? '' : `, last: ${outcomeText(health.lastError)}`
   const how = isDisabled ? `is disabled${since && ', failing'}` : 'has been failing'
   return {
     name: 'endpoints',

@@ -1,7 +1,7 @@
 // The filter by what the last attempt came to: words such as `timeout`, statuses such as `503`, classes of
 // them such as `5xx`, and `none` for what was never attempted. One word, or several with commas: any of them.
 
-import type { Outcome, UnreachableReason, UnsendableReason } from '../delivery/delivery.ts'
+import { CLIENT_CODES, FAILURE_CODES, toClientCode } from '../delivery/outcome-words.ts'
 
 export interface OutcomeFilter {
   /** Outcome codes as they are stored. */
@@ -13,34 +13,8 @@ export interface OutcomeFilter {
 
 export type OutcomeReader = 'operator' | 'client'
 
-/** What an operator sees, and stored as it is seen. */
-const CODES = [
-  'dns-error',
-  'connect-error',
-  'tls-error',
-  'tls-name',
-  'tls-authority',
-  'certificate-refused',
-  'connection-reset',
-  'timeout',
-  'protocol-error',
-  'blocked-address',
-  'undecryptable-key',
-  'payload-missing',
-  'invalid-header',
-  'certificate-missing',
-  'token-refused',
-  'token-unreachable',
-] as const satisfies readonly (
-  | UnreachableReason
-  | UnsendableReason
-  | Extract<Outcome, { kind: 'tokenless' }>['reason']
-  | 'blocked-address'
-)[]
-
-/** Two codes that a client cannot tell apart (core/delivery/delivery, toClientCode). */
-const NO_ADDRESS: readonly string[] = ['dns-error', 'blocked-address']
-const CLIENT_CODES = ['no-address', ...CODES.filter((code) => !NO_ADDRESS.includes(code))]
+/** What a client cannot tell apart. */
+const NO_ADDRESS = FAILURE_CODES.filter((code) => toClientCode(code) === 'no-address')
 
 const STATUS = /^[1-5](\d\d|xx)$/
 const WORDS_MAX = 20
@@ -86,7 +60,7 @@ export function parseOutcomes(
 }
 
 function codesFor(reader: OutcomeReader): readonly string[] {
-  return reader === 'client' ? CLIENT_CODES : ['no-address', ...CODES]
+  return reader === 'client' ? CLIENT_CODES : ['no-address', ...FAILURE_CODES]
 }
 
 function statusesOf(word: string): { from: number; to: number } {

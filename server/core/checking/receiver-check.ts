@@ -1,7 +1,8 @@
 // The check of a receiver: what the answers to the list of core/checking/receiver-check-items mean. Pure: answers are
 // judged as values.
 
-import { isSuccess, type Outcome, outcomeCode, toClientCode } from '../delivery/delivery.ts'
+import { isSuccess, type Outcome, outcomeCode } from '../delivery/delivery.ts'
+import { outcomeWords, toClientCode } from '../delivery/outcome-words.ts'
 import { toInstantText } from '../payments/payment-text.ts'
 import type { CheckItem } from './receiver-check-items.ts'
 
@@ -104,23 +105,8 @@ function isRefusal(outcome: Outcome): boolean {
 
 function said({ outcome }: Answered): string {
   if (outcome.kind === 'answered') return `answered ${outcome.status}`
-  const code = toClientCode(outcomeCode(outcome))
-  if (outcome.kind === 'tokenless') return `${SILENCE[code]}. ${outcome.detail.slice(0, -1)}`
-  return SILENCE[code] ?? `did not answer (${code})`
-}
-
-const SILENCE: Readonly<Record<string, string>> = {
-  timeout: 'did not answer within 15 seconds',
-  'connection-reset': 'closed the connection without an answer',
-  'connect-error': 'could not be connected to',
-  'no-address': 'has no address that callbacks may be sent to',
-  'tls-error': 'has a certificate that does not hold',
-  'tls-name': 'has a certificate for another name',
-  'tls-authority': 'has a certificate that no trusted authority vouches for',
-  'certificate-refused': 'does not take the client certificate that it is shown',
-  'certificate-missing': 'asks for a client certificate that the service does not have',
-  'token-refused': 'was sent nothing, because the token endpoint gave no token',
-  'token-unreachable': 'was sent nothing, because the token endpoint could not be reached',
+  const words = `gave no answer: ${outcomeWords(outcomeCode(outcome))}`
+  return outcome.kind === 'tokenless' ? `${words}. ${outcome.detail.slice(0, -1)}` : words
 }
 
 /** What is wrong with an answer whatever was asked. */

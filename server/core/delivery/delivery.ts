@@ -8,6 +8,7 @@
 
 import type { TokenlessReason } from '../tokens/token-answer.ts'
 import { delayAfterMs, type RetryPolicy, retryAfterMs } from './backoff.ts'
+import type { FailureCode } from './outcome-words.ts'
 
 export const FINAL_STATES = ['DELIVERED', 'EXHAUSTED', 'SUPERSEDED', 'CANCELLED'] as const
 export type FinalState = (typeof FINAL_STATES)[number]
@@ -85,16 +86,7 @@ export function decide(
   return { state: 'PENDING', nextAttemptAtMs: Math.min(nowMs + waitMs, lastStartMs) }
 }
 
-/** The word that lists, logs and metrics use for an outcome, e.g. `answered`, `timeout`. */
-export function outcomeCode(outcome: Outcome): string {
+/** The code that is stored, and that logs and metrics use: `answered`, `timeout`. Each has its words (outcome-words). */
+export function outcomeCode(outcome: Outcome): 'answered' | FailureCode {
   return outcome.kind === 'answered' ? 'answered' : outcome.reason
-}
-
-/**
- * An outcome's code as its client sees it. A name that is unknown and one that leads only to forbidden
- * addresses are one and the same: clients choose names, and the difference would tell them which exist in
- * the operator's own network.
- */
-export function toClientCode(code: string): string {
-  return code === 'dns-error' || code === 'blocked-address' ? 'no-address' : code
 }

@@ -1,7 +1,7 @@
-// What an attempt came to, as a sentence of an explanation.
+// What an attempt came to, as a sentence of an explanation; and what many came to, as one of a notice. Pure.
 
-import { toClientCode } from './delivery.ts'
 import { type ExplanationPart, part } from './explanation-part.ts'
+import { outcomeWhy, outcomeWords, toClientCode } from './outcome-words.ts'
 
 /** `what` is the subject: "Attempt 6 of about 40". */
 export function describeOutcome(
@@ -11,8 +11,9 @@ export function describeOutcome(
 ): ExplanationPart[] {
   if (outcome === 'answered' && status !== null) return describeAnswer(what, status)
   const code = reader === 'client' ? toClientCode(outcome) : outcome
-  const meaning = OUTCOMES[code] ?? `failed (${code}).`
-  return [part('last-attempt', `${what} ${meaning}`)]
+  const why = outcomeWhy(code)
+  const text = `${what} failed: ${outcomeWords(code)}.`
+  return [part('last-attempt', why === null ? text : `${text} ${why}`)]
 }
 
 function describeAnswer(what: string, status: number): ExplanationPart[] {
@@ -31,27 +32,23 @@ function describeAnswer(what: string, status: number): ExplanationPart[] {
   return [got(status === 429 ? ' (too many requests).' : '.')]
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  timeout: 'timed out.',
-  'connect-error': 'could not connect: the connection was refused, or the host is unreachable.',
-  'no-address': 'could not be sent: the host name has no public address.',
-  'dns-error': 'could not be sent: the host name has no address.',
-  'tls-error': 'failed at TLS: the certificate is invalid, or the handshake failed.',
-  'tls-name': 'failed at TLS: the certificate of the receiver is for another name.',
-  'tls-authority':
-    'failed at TLS: no trusted authority has signed the certificate of the receiver, or its chain is incomplete.',
-  'certificate-refused':
-    'was refused at TLS: the receiver asks for a client certificate, and does not take what it is shown.',
-  'certificate-missing':
-    'could not be sent: the client certificate that the endpoint asks for is not there.',
-  'token-refused': 'could not be sent: the token endpoint gave no token that can be used.',
-  'token-unreachable':
-    'could not be sent: the token endpoint could not be reached, or failed itself.',
-  'connection-reset': 'failed: the connection was closed before the response.',
-  'protocol-error': 'failed: the response is not HTTP.',
-  'blocked-address':
-    'was blocked: the host name leads to an address that callbacks must not reach.',
-  'undecryptable-key': 'could not be signed: the stored key cannot be decrypted.',
-  'payload-missing': 'could not be sent: the event is no longer stored.',
-  'invalid-header': 'could not be sent: the extra header is invalid.',
+export interface FailureReason {
+  outcome: string
+  status: number | null
+  count: number
+}
+
+/** For a client: "8 answered 500; 4 timed out." The most frequent first; null when there is none. */
+export function toReasonsText(reasons: readonly FailureReason[]): string | null {
+  const counts = new Map<string, number>()
+  for (const { outcome, status, count } of reasons) {
+    // Two outcomes may be one to a client: their words are the same.
+    const words = status === null ? outcomeWords(outcome) : `answered ${status}`
+    counts.set(words, (counts.get(words) ?? 0) + count)
+  }
+  if (counts.size === 0) return null
+  const parts = [...counts]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([words, count]) => `${count} ${words}`)
+  return `Attempts in the last hour: ${parts.join('; ')}.`
 }

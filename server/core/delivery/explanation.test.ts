@@ -85,66 +85,66 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     failed('answered', 410),
     `Attempt 6 of about 40 got 410. A 410 is retried too: delete the endpoint to stop its callbacks. ${NEXT}`,
   ],
-  ['a timeout', failed('timeout'), `Attempt 6 of about 40 timed out. ${NEXT}`],
+  ['a timeout', failed('timeout'), `Attempt 6 of about 40 failed: timed out. ${NEXT}`],
   [
     'a refused connection',
     failed('connect-error'),
-    `Attempt 6 of about 40 could not connect: the connection was refused, or the host is unreachable. ${NEXT}`,
+    `Attempt 6 of about 40 failed: could not connect. The connection was refused, or the host is unreachable. ${NEXT}`,
   ],
   [
     'a name without an address',
     failed('dns-error'),
-    `Attempt 6 of about 40 could not be sent: the host name has no public address. ${NEXT}`,
+    `Attempt 6 of about 40 failed: no public address. The host name has none that callbacks may be sent to. ${NEXT}`,
   ],
   [
     'a bad certificate',
     failed('tls-error'),
-    `Attempt 6 of about 40 failed at TLS: the certificate is invalid, or the handshake failed. ${NEXT}`,
+    `Attempt 6 of about 40 failed: TLS error. The certificate is invalid, or the handshake failed. ${NEXT}`,
   ],
   [
     'a token that was refused',
     failed('token-refused'),
-    `Attempt 6 of about 40 could not be sent: the token endpoint gave no token that can be used. ${NEXT}`,
+    `Attempt 6 of about 40 failed: token refused. The token endpoint gave no token that can be used. ${NEXT}`,
   ],
   [
     'a token endpoint that is away',
     failed('token-unreachable'),
-    `Attempt 6 of about 40 could not be sent: the token endpoint could not be reached, or failed itself. ${NEXT}`,
+    `Attempt 6 of about 40 failed: token endpoint not reached. It could not be reached, or failed itself. ${NEXT}`,
   ],
   [
     'a connection that was reset',
     failed('connection-reset'),
-    `Attempt 6 of about 40 failed: the connection was closed before the response. ${NEXT}`,
+    `Attempt 6 of about 40 failed: connection closed before the response. ${NEXT}`,
   ],
   [
     'an answer that is no HTTP',
     failed('protocol-error'),
-    `Attempt 6 of about 40 failed: the response is not HTTP. ${NEXT}`,
+    `Attempt 6 of about 40 failed: response is not HTTP. ${NEXT}`,
   ],
   [
     'a blocked address',
     failed('blocked-address'),
-    `Attempt 6 of about 40 could not be sent: the host name has no public address. ${NEXT}`,
+    `Attempt 6 of about 40 failed: no public address. The host name has none that callbacks may be sent to. ${NEXT}`,
   ],
   [
     'a key that does not open',
     failed('undecryptable-key'),
-    `Attempt 6 of about 40 could not be signed: the stored key cannot be decrypted. ${NEXT}`,
+    `Attempt 6 of about 40 failed: stored key cannot be decrypted. ${NEXT}`,
   ],
   [
     'an event that is gone',
     failed('payload-missing'),
-    `Attempt 6 of about 40 could not be sent: the event is no longer stored. ${NEXT}`,
+    `Attempt 6 of about 40 failed: event no longer stored. ${NEXT}`,
   ],
   [
     'a header that cannot be sent',
     failed('invalid-header'),
-    `Attempt 6 of about 40 could not be sent: the extra header is invalid. ${NEXT}`,
+    `Attempt 6 of about 40 failed: extra header is invalid. ${NEXT}`,
   ],
   [
     'an outcome of a later version',
     failed('eaten-by-bear'),
-    `Attempt 6 of about 40 failed (eaten-by-bear). ${NEXT}`,
+    `Attempt 6 of about 40 failed: eaten-by-bear. ${NEXT}`,
   ],
   [
     'an attempt whose row is gone',
@@ -200,7 +200,7 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
   [
     'about to be overtaken',
     { ...failed('timeout'), newer: { sequence: 3, attempts: 0 } },
-    'Attempt 6 of about 40 timed out. Update 3 of the same payment goes ahead now, so this older one is on hold. If update 3 is accepted, this one is superseded; otherwise it is retried until 21 Nov 13:58 UTC.',
+    'Attempt 6 of about 40 failed: timed out. Update 3 of the same payment goes ahead now, so this older one is on hold. If update 3 is accepted, this one is superseded; otherwise it is retried until 21 Nov 13:58 UTC.',
   ],
   [
     'a replay, which keeps no order',
@@ -452,8 +452,14 @@ describe('explanations', () => {
   test('only the operator learns whether a name is unknown or private', () => {
     const explained = (outcome: string) =>
       explain(failed(outcome), { ...CONTEXT, reader: 'operator' }).text
-    assert.match(explained('dns-error'), /the host name has no address/)
-    assert.match(explained('blocked-address'), /was blocked/)
+    assert.match(
+      explained('dns-error'),
+      /failed: no public address\. The host name has no address\./,
+    )
+    assert.match(
+      explained('blocked-address'),
+      /failed: no public address\. The host name leads to an address that/,
+    )
   })
 
   test('a faster clock has the same number of attempts and shorter waits', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DAY_MS } from './backoff.ts'
-import { toReasonsText } from './failure-reasons.ts'
+import { toReasonsText } from './explanation-outcome.ts'
 import {
   clientNoticePolicy,
   decideNotices,
@@ -160,7 +160,7 @@ describe('notices to a client', () => {
     ]
     assert.equal(
       toReasonsText(reasons),
-      'Attempts in the last hour: 8 timed out; 4 got 500; 2 could not be sent: the host name has no public address.',
+      'Attempts in the last hour: 8 timed out; 4 answered 500; 2 no public address.',
     )
     assert.equal(toReasonsText([]), null)
     const endpoint = { ...ENDPOINT, lastError: 'blocked-address', reasons }

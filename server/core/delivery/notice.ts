@@ -3,9 +3,9 @@
 // notice. Pure: facts and earlier notices (`Told`) go in, notices and the next `Told` come out.
 
 import { DAY_MS } from './backoff.ts'
-import { toClientCode } from './delivery.ts'
 import type { EndpointStatus } from './endpoint.ts'
-import { type FailureReason, toReasonsText } from './failure-reasons.ts'
+import { type FailureReason, toReasonsText } from './explanation-outcome.ts'
+import { toClientCode } from './outcome-words.ts'
 
 export type NoticeReader = 'operator' | 'client'
 

@@ -4,8 +4,9 @@
 
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import type { AttemptResult, CallbackRequest } from '../../core/delivery/callback-request.ts'
-import { type Outcome, outcomeCode, toClientCode } from '../../core/delivery/delivery.ts'
+import { type Outcome, outcomeCode } from '../../core/delivery/delivery.ts'
 import type { EndpointTls } from '../../core/delivery/endpoint-tls.ts'
+import { toClientCode } from '../../core/delivery/outcome-words.ts'
 import type { CallbackOauth2 } from '../../core/tokens/endpoint-oauth2.ts'
 import {
   readTokenAnswer,

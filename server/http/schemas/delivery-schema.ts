@@ -7,8 +7,9 @@ import {
   type OutcomeReader,
   outcomePattern,
 } from '../../core/asking/outcome-filter.ts'
-import { DELIVERY_STATES, toClientCode } from '../../core/delivery/delivery.ts'
+import { DELIVERY_STATES } from '../../core/delivery/delivery.ts'
 import type { Explanation } from '../../core/delivery/explanation.ts'
+import { toClientCode } from '../../core/delivery/outcome-words.ts'
 import { EVENT_KINDS, PAYMENT_STATES, TEXT_CHARACTERS_MAX } from '../../core/payments/payment.ts'
 import { moneyText } from '../../core/payments/payment-summary.ts'
 import type { AttemptItem, NamedDelivery } from '../../operations/deliveries/view-deliveries.ts'

@@ -1,9 +1,9 @@
 // The shapes that several operations share, as callers see them.
 
 import { CIRCUIT_STATES } from '../../core/delivery/circuit.ts'
-import { toClientCode } from '../../core/delivery/delivery.ts'
 import { ENDPOINT_STATUSES, type Endpoint, HMAC_ALGORITHM } from '../../core/delivery/endpoint.ts'
 import type { EndpointHealth } from '../../core/delivery/health.ts'
+import { toClientCode } from '../../core/delivery/outcome-words.ts'
 import { CALLBACK_URL_CHARACTERS_MAX } from '../../core/network/callback-url.ts'
 import { isUuid } from '../../core/plain/uuid.ts'
 import { HMAC_HEADER } from '../../core/signatures/callback-headers.ts'

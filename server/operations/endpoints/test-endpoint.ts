@@ -3,7 +3,8 @@
 // because its owner asks for it. A 200 of an endpoint that has failed until now makes due what it is owed.
 
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
-import { isSuccess, outcomeCode, toClientCode } from '../../core/delivery/delivery.ts'
+import { isSuccess, outcomeCode } from '../../core/delivery/delivery.ts'
+import { toClientCode } from '../../core/delivery/outcome-words.ts'
 import { specimenPayment } from '../../core/payments/payment-text.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { callbackHeaders, traceparentOf } from '../../core/signatures/callback-headers.ts'

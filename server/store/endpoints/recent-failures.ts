@@ -1,7 +1,7 @@
 // Why attempts at an endpoint that only fails have failed in the last hour: what it is owed tells, because nothing of it
 // was delivered.
 
-import type { FailureReason } from '../../core/delivery/failure-reasons.ts'
+import type { FailureReason } from '../../core/delivery/explanation-outcome.ts'
 import type { Db } from '../connection/db.ts'
 import { owedTo } from '../sql/planner.ts'
 import { type Stretch, timesWithin } from '../sql/stretches.ts'

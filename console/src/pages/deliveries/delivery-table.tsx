@@ -5,6 +5,7 @@ import { Address } from '../../ui/basics/address.tsx'
 import { State } from '../../ui/basics/badge.tsx'
 import { shortId } from '../../ui/basics/copy.tsx'
 import { Link } from '../../ui/basics/link.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { shortenMiddle } from '../../ui/basics/shorten.ts'
 import { Amount } from '../../ui/lists/amount.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
@@ -92,10 +93,10 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
   )
 }
 
-/** `answered 503` → 503; the reasons as they are. */
+/** `answered 503` → 503. */
 function Outcome({ of }: { of: string | null }) {
   if (of === null) return <span className="muted">–</span>
-  return <span className="nowrap">{of.replace(/^answered /, '')}</span>
+  return <span className="nowrap">{toOutcomeText(of).replace(/^answered /, '')}</span>
 }
 
 /** What was there when the page was opened, or a moment ago: everything else has just appeared. */

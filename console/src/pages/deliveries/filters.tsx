@@ -2,6 +2,7 @@
 
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
 import { DELIVERY_STATES, EVENT_KINDS } from '../../../../sdk/src/internal/words.ts'
+import { CLIENT_CODES } from '../../../../server/core/delivery/outcome-words.ts'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Page, Webhook } from '../../api/types.ts'
@@ -10,6 +11,7 @@ import { useNameOf } from '../../filters/sources.ts'
 import { navigate } from '../../router.ts'
 import { Button } from '../../ui/basics/button.tsx'
 import { Link } from '../../ui/basics/link.tsx'
+import { toOutcomeHead } from '../../ui/basics/outcome.ts'
 import { Field, Select } from '../../ui/forms/field.tsx'
 import { useFolded } from '../../ui/lists/filter-toggle.tsx'
 import { toInputValue } from '../../ui/times/instant.ts'
@@ -28,24 +30,15 @@ import {
   toQuery,
 } from './filter.ts'
 
-/** Those that people look for; the address takes any that the API knows. */
+/** As a client names them; the address takes any that the API knows. */
 const OUTCOMES = [
   ['', 'Any answer'],
   ['5xx', '5xx'],
   ['4xx', '4xx'],
   ['3xx', '3xx'],
   ['2xx', '2xx'],
-  ['timeout', 'No answer in time'],
-  ['connect-error', 'Connection refused'],
-  ['connection-reset', 'Connection lost'],
-  ['tls-error', 'TLS error'],
-  ['tls-name', 'Certificate for another name'],
-  ['tls-authority', 'Unknown authority'],
-  ['certificate-refused', 'Client certificate refused'],
-  ['certificate-missing', 'Client certificate missing'],
-  ['token-refused', 'Token refused'],
-  ['token-unreachable', 'Token endpoint not reached'],
   ['none', 'Not attempted yet'],
+  ...CLIENT_CODES.map((code) => [code, toOutcomeHead(code)] as const),
 ] as const
 
 /** What the operator finds by name. */

@@ -1,7 +1,7 @@
 // What an attempt came to, in words.
 
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
-import { describeFailure } from '../../ui/basics/failure.ts'
+import { toOutcomeHead } from '../../ui/basics/outcome.ts'
 
 /** What an attempt led to; only the last one of an ended delivery led to nothing more. */
 export type Sequel = 'retried' | 'retry scheduled' | 'gave up' | 'not retried'
@@ -21,7 +21,7 @@ export function describeAnswer(
   sequel: Sequel,
 ): string {
   if (status === 200) return 'Accepted'
-  if (status === null) return `${describeFailure(error)}: ${sequel}`
+  if (status === null) return `${toOutcomeHead(error)}: ${sequel}`
   if (status < 300) return `${status} is not 200: ${sequel}`
   if (status < 400) return `Redirects are not followed: ${sequel}`
   return `Failed: ${sequel}`

@@ -7,6 +7,7 @@ import { useEffect, useId, useRef, useState } from 'react'
 import { DAY_MS, retryPolicy } from '../../../../server/core/delivery/backoff.ts'
 import { useSession } from '../../api/session.ts'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { Choice } from '../../ui/forms/field.tsx'
 import { toDurationText, toTimeText, useNow } from '../../ui/times/time.tsx'
 import { useZone } from '../../ui/times/zone.ts'
@@ -198,7 +199,7 @@ function Curve({
 
 /** Accepted is a disc, refused a cross, so that they differ without their colours. */
 function Mark({ attempt, x, y }: { attempt: DeliveryAttempt; x: number; y: number }) {
-  const said = `Attempt ${attempt.attempt}: ${attempt.status ?? attempt.error}, ${toTimeText(new Date(attempt.at))}`
+  const said = `Attempt ${attempt.attempt}: ${attempt.status ?? toOutcomeText(attempt.error)}, ${toTimeText(new Date(attempt.at))}`
   if (attempt.status === 200) {
     return (
       <circle className="mark good" cx={x} cy={y} r={6}>
@@ -247,7 +248,7 @@ function describe(run: Run<DeliveryAttempt>, nextAtMs: number | null, nowMs: num
     .slice(-12)
     .map(
       ({ attempt, status, error, at }) =>
-        `attempt ${attempt} got ${status ?? error} ${toDurationText(Date.parse(at) - run.startMs)} after the first`,
+        `attempt ${attempt}: ${status ?? toOutcomeText(error)}, ${toDurationText(Date.parse(at) - run.startMs)} after the first`,
     )
   const parts = [
     run.attempts.length === 0 ? 'No attempt yet' : `Timeline of ${run.attempts.length} attempts`,

@@ -9,10 +9,10 @@ import type { Endpoint } from '../../api/types.ts'
 import { navigate } from '../../router.ts'
 import { Button } from '../../ui/basics/button.tsx'
 import { Id } from '../../ui/basics/copy.tsx'
-import { describeFailure } from '../../ui/basics/failure.ts'
 import { HealthWord } from '../../ui/basics/health-word.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Loading, Notice, Problem } from '../../ui/basics/messages.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { ClientLink } from '../../ui/basics/owner.tsx'
 import { Facts, PageHead, Panel } from '../../ui/basics/page.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
@@ -129,7 +129,7 @@ function HealthPanel({ endpoint: { health, hours, status } }: { endpoint: Endpoi
             health.failingSince ? (
               <span key="now">
                 failing since <Time at={health.failingSince} as="short" />:{' '}
-                {describeFailure(health.lastError)}
+                {toOutcomeText(health.lastError)}
               </span>
             ) : health.lastSuccessAt ? (
               'healthy'

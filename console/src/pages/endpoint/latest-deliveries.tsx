@@ -1,9 +1,9 @@
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery } from '../../api/types.ts'
-import { describeFailure } from '../../ui/basics/failure.ts'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { Panel } from '../../ui/basics/page.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { NextAttempt } from '../../ui/times/next-attempt.tsx'
@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
   {
     head: 'Last answer',
-    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : describeFailure(lastOutcome)),
+    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : toOutcomeText(lastOutcome)),
   },
   { head: 'Next attempt', cell: (delivery) => <NextAttempt of={delivery} /> },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },

@@ -6,8 +6,8 @@ import { useAction, useRead, useRefresh } from '../../api/hooks.ts'
 import { useCan, useSession } from '../../api/session.ts'
 import type { CursorPage, Delivery, StatementHour } from '../../api/types.ts'
 import { Button } from '../../ui/basics/button.tsx'
-import { describeFailure } from '../../ui/basics/failure.ts'
 import { Problem } from '../../ui/basics/messages.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { Facts } from '../../ui/basics/page.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
 import { Confirm } from '../../ui/forms/dialog.tsx'
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   ...WHICH_DELIVERY,
   {
     head: 'Last answer',
-    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : describeFailure(lastOutcome)),
+    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : toOutcomeText(lastOutcome)),
   },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
 ]

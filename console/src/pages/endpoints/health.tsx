@@ -3,6 +3,7 @@
 import type { EndpointHealth } from '../../api/types.ts'
 import { Badge } from '../../ui/basics/badge.tsx'
 import { HealthWord } from '../../ui/basics/health-word.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { NextTime } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
 
@@ -22,7 +23,7 @@ export function HealthText({
         <HealthWord status={status} isFailing /> <Recovering of={circuit} />
         <div className="muted">
           <div className="nowrap">
-            {lastError ?? 'no answer'}, since <Time at={failingSince} as="short" />
+            {toOutcomeText(lastError)}, since <Time at={failingSince} as="short" />
           </div>
           {nextProbeAt === null || status !== 'ACTIVE' ? null : (
             <div className="nowrap">

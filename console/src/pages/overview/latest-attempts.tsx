@@ -10,6 +10,7 @@ import { Button } from '../../ui/basics/button.tsx'
 import { shortId } from '../../ui/basics/copy.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty } from '../../ui/basics/messages.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { Panel } from '../../ui/basics/page.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { Time } from '../../ui/times/time.tsx'
@@ -81,6 +82,6 @@ function EndpointName({ id }: { id: string }) {
 }
 
 function Outcome({ of: { outcome, status } }: { of: AttemptedEvent }) {
-  const text = status === null ? outcome : `answered ${status}`
+  const text = status === null ? toOutcomeText(outcome) : `answered ${status}`
   return <Badge tone={status === 200 ? 'good' : 'bad'}>{text}</Badge>
 }

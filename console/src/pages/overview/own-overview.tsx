@@ -8,6 +8,7 @@ import { State } from '../../ui/basics/badge.tsx'
 import { shortId } from '../../ui/basics/copy.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Notice, Problem } from '../../ui/basics/messages.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { PageHead, Panel } from '../../ui/basics/page.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
 import { type Column, Table } from '../../ui/lists/table.tsx'
@@ -41,7 +42,10 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { head: 'State', cell: ({ state }) => <State of={state} /> },
   { head: 'To', cell: ({ endpointUrl }) => <Address url={endpointUrl} /> },
   { head: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-  { head: 'Last', cell: ({ lastOutcome }) => <span className="nowrap">{lastOutcome ?? '–'}</span> },
+  {
+    head: 'Last',
+    cell: ({ lastOutcome }) => (lastOutcome === null ? '–' : toOutcomeText(lastOutcome)),
+  },
   { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} as="short" /> },
   { head: 'Next', cell: (delivery) => <NextAttempt of={delivery} /> },
 ]

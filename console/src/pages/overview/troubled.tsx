@@ -4,6 +4,7 @@ import type { TroubledEndpoint } from '../../api/types.ts'
 import { Address } from '../../ui/basics/address.tsx'
 import { HealthWord } from '../../ui/basics/health-word.tsx'
 import { Link } from '../../ui/basics/link.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { ClientLink } from '../../ui/basics/owner.tsx'
 import { Panel } from '../../ui/basics/page.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
@@ -39,7 +40,9 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
   { head: 'Failing since', cell: ({ failingSince }) => <Time at={failingSince} as="short" /> },
   {
     head: 'Last error',
-    cell: ({ lastError }) => <span className="nowrap">{lastError ?? '–'}</span>,
+    cell: ({ lastError }) => (
+      <span className="nowrap">{lastError === null ? '–' : toOutcomeText(lastError)}</span>
+    ),
   },
   {
     head: 'Waiting',

@@ -3,6 +3,7 @@
 import type { Delivery, EventKind } from '../../api/types.ts'
 import { State } from '../../ui/basics/badge.tsx'
 import { Link } from '../../ui/basics/link.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { NextTime } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
 
@@ -78,7 +79,7 @@ function Stop({ event, delivery }: { event: LaneEvent; delivery: Delivery | unde
       </Link>
       <span className="muted">
         {attempts === 0 ? 'not attempted yet' : `${attempts} attempt${attempts === 1 ? '' : 's'}`}
-        {lastOutcome === null ? '' : `, ${lastOutcome}`}
+        {lastOutcome === null ? '' : `, ${toOutcomeText(lastOutcome)}`}
       </span>
       {state !== 'PENDING' ? null : waitsFor !== null ? (
         <span>waits for #{waitsFor}</span>

@@ -6,6 +6,7 @@ import type { Delivery, DeliveryDetail } from '../../api/types.ts'
 import { State } from '../../ui/basics/badge.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty } from '../../ui/basics/messages.tsx'
+import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { toMsText } from '../../ui/lists/numbers.ts'
 import { Explanation } from '../../ui/times/explanation.tsx'
 import { NextTime } from '../../ui/times/next-attempt.tsx'
@@ -57,7 +58,7 @@ function Track({ delivery }: { delivery: Delivery }) {
             title={`Attempt ${attempt.attempt} at ${toTimeText(new Date(attempt.at))}, ${toMsText(attempt.durationMs)}`}
           >
             <span className="visually-hidden">Attempt {attempt.attempt}: </span>
-            {attempt.status ?? attempt.error}
+            {attempt.status ?? toOutcomeText(attempt.error)}
           </li>
         ))}
         {(data?.state ?? state) === 'PENDING' && nextAttemptAt !== null ? (

@@ -58,5 +58,5 @@ test('regression: a client sees one code for a name that is unknown and one that
     }
   }
   assert.deepEqual(seen[0], seen[1])
-  assert.match(seen[0]?.[1] ?? '', /the host name has no public address/)
+  assert.match(seen[0]?.[1] ?? '', /failed: no public address\. The host name has none/)
 })
