@@ -46,9 +46,9 @@ import { DatabaseClock } from './store/connection/database-clock.ts'
 import { createPool } from './store/connection/db.ts'
 import { addressOf } from './store/connection/session.ts'
 import { openSignSession } from './store/connection/sign-session.ts'
-import { readDatabaseTimeMs } from './store/owed/leases.ts'
 import { WakeUps } from './store/owed/wake-ups.ts'
 import { Sealer } from './store/secrets/sealing.ts'
+import { readDatabaseTime, setClock } from './telemetry/database-time.ts'
 import { Readiness } from './telemetry/readiness.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { reportUntrustedKeys } from './telemetry/untrusted-keys.ts'
@@ -96,8 +96,9 @@ export interface PaybellApp {
   routes(): readonly RouteEntry[]
   /** If it fails, everything has been stopped again. */
   start(): Promise<void>
-  /** Reports not ready but goes on with everything, so that a load balancer can stop sending first. */
-  drain(): void
+  /** Reports not ready but goes on with everything, so that a load balancer can stop sending first. Where another process
+   *  has its place, it leaves the ports to that one instead. */
+  drain(how?: { isReplaced: boolean }): void
   /** May be called during a start, and more than once. Rejects with an UnfinishedStop at its limit. */
   stop(): Promise<void>
 }
@@ -223,7 +224,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const jobs = new JobRunner(deps, { ...JOB_RUNNER_DEFAULTS, runnerId: processId, log: logger })
   const readiness = new Readiness(pool, sealer, {
     cell: config.isCellNamed ? config.cell : null,
-    isDraining: () => phase.isLeaving,
+    isDraining: () => phase.isUnready,
     refusedWrites: () => writes.findReasons(),
     knownRefusals: () => writes.knownReasons(),
   })
@@ -271,7 +272,7 @@ export function createApp(options: AppOptions): PaybellApp {
   const settleRelay = () => relay.settle(LISTENERS_SETTLE_MS)
   const life = new Lifecycle(phase, {
     up: [
-      () => readDatabaseTime(deps, clock, logger),
+      () => readDatabaseTime(pool, clock, logger),
       () => (options.isAlone ? clearPredecessor(deps) : undefined),
       () => sealingForm.start(),
       () => wakeUps.start(sleeperOf(engine, clock)),
@@ -304,7 +305,10 @@ export function createApp(options: AppOptions): PaybellApp {
     operatorUrl: () => doors.operatorUrl,
     routes: () => doors.routes,
     start: () => life.start(),
-    drain: () => phase.drain(),
+    drain: (how) => {
+      phase.drain(how)
+      if (how?.isReplaced) doors.leavePorts()
+    },
     stop: () =>
       life.stop().catch((error) => {
         // The next owners of their shards send these again, under the same webhook-id.
@@ -327,23 +331,4 @@ function openPool({ databaseUrl, config, logger, timing }: AppOptions, phase: Ph
     applicationName: 'paybell',
     ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
   })
-}
-
-/** Reads the time from the database, because the machine's own clock may be wrong by days. */
-async function readDatabaseTime(
-  { pool }: Deps,
-  clock: DatabaseClock,
-  logger: Logger,
-): Promise<void> {
-  const askedAtMs = clock.monotonicMs()
-  setClock(clock, logger, await readDatabaseTimeMs(pool), askedAtMs, clock.monotonicMs())
-}
-
-function setClock(
-  clock: DatabaseClock,
-  logger: Logger,
-  ...reading: Parameters<DatabaseClock['adjust']>
-): void {
-  const aheadMs = clock.adjust(...reading)
-  if (aheadMs > 0) logger.warn({ aheadMs }, 'database-clock.jumped-ahead')
 }

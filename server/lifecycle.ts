@@ -21,18 +21,26 @@ export class UnfinishedStop extends Error {
 /** Whether the process is draining or stopping: for parts that are made before the lifecycle exists. */
 export class Phase {
   #name: 'running' | 'draining' | 'stopping' = 'running'
+  #isReplaced = false
 
   /** No new traffic should come, though everything is still answered. */
   get isLeaving(): boolean {
     return this.#name !== 'running'
   }
 
+  /** The same, and no other process answers at this address in its place. */
+  get isUnready(): boolean {
+    return this.isLeaving && !this.#isReplaced
+  }
+
   get isStopping(): boolean {
     return this.#name === 'stopping'
   }
 
-  drain(): void {
-    if (this.#name === 'running') this.#name = 'draining'
+  drain({ isReplaced } = { isReplaced: false }): void {
+    if (this.#name !== 'running') return
+    this.#name = 'draining'
+    this.#isReplaced = isReplaced
   }
 
   stop(): void {

@@ -8,14 +8,14 @@ export class StopSignals {
   /** Resolves with the first. */
   readonly requested: Promise<NodeJS.Signals>
   /** Resolves with the second. */
-  readonly #insisted: Promise<NodeJS.Signals>
+  readonly insisted: Promise<NodeJS.Signals>
   #isRequested = false
 
   constructor(source: Pick<NodeJS.Process, 'on'> = process) {
     const requested = Promise.withResolvers<NodeJS.Signals>()
     const insisted = Promise.withResolvers<NodeJS.Signals>()
     this.requested = requested.promise
-    this.#insisted = insisted.promise
+    this.insisted = insisted.promise
     for (const signal of SIGNALS) {
       source.on(signal, () => {
         if (this.#isRequested) insisted.resolve(signal)
@@ -48,7 +48,7 @@ export class StopSignals {
     if (ms <= 0) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
-      void this.#insisted.then(() => {
+      void this.insisted.then(() => {
         clearTimeout(timer)
         resolve()
       })

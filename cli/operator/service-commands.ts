@@ -1,8 +1,12 @@
 // The commands that are the service, or look after its database. What they run is loaded when it is
 // asked for: a command that only calls a service need not load one, and answers in half the time.
 
+import cluster from 'node:cluster'
 import { Command } from 'commander'
+import { SHARD_COUNT } from '../../server/core/delivery/lease.ts'
+import { given } from '../../server/core/plain/setting.ts'
 import { helpText, JSON_HELP } from '../basics/command.ts'
+import { integer } from '../basics/parse.ts'
 import { runCommand } from '../basics/run.ts'
 import { revokeCommand } from './revoke-key.ts'
 
@@ -19,8 +23,31 @@ export function sandboxCommand(): Command {
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the service on the PostgreSQL of DATABASE_URL.')
-    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell serve', 'paybell doctor']))
-    .action(() => runCommand(async () => (await import('../service/serve.ts')).serve()))
+    .option(
+      '--processes <n>',
+      'serve with this number of processes on the same port, or auto: one for each core (PAYBELL_PROCESSES)',
+      processes,
+    )
+    .addHelpText(
+      'after',
+      helpText([
+        'DATABASE_URL=postgres://… paybell serve',
+        'paybell serve --processes auto',
+        'paybell doctor',
+      ]),
+    )
+    .action((options: { processes?: string }) => runCommand(() => serve(options.processes)))
+}
+
+/** What serves does not load what starts others, nor the other way round. */
+async function serve(option: string | undefined): Promise<void> {
+  const isParent = cluster.isPrimary && given(option ?? process.env.PAYBELL_PROCESSES) !== undefined
+  if (!isParent) return (await import('../service/serve.ts')).serve()
+  return (await import('../service/serve-by-processes.ts')).serveByProcesses(option)
+}
+
+function processes(text: string): string {
+  return text === 'auto' ? text : `${integer(1, SHARD_COUNT)(text)}`
 }
 
 export function routeCommand(): Command {

@@ -7,10 +7,15 @@ import type { StopSignals } from '../basics/stop-signals.ts'
 
 export async function drain(
   app: Pick<PaybellApp, 'drain'>,
-  { seconds, signals, logger }: { seconds: number; signals: StopSignals; logger: Logger },
+  {
+    seconds,
+    signals,
+    logger,
+    isReplaced = false,
+  }: { seconds: number; signals: StopSignals; logger: Logger; isReplaced?: boolean },
 ): Promise<void> {
-  if (seconds === 0) return
-  app.drain()
+  if (seconds === 0 && !isReplaced) return
+  app.drain({ isReplaced })
   logger.info({ seconds }, 'paybell.draining')
   await signals.patience(seconds * 1_000)
 }

@@ -155,6 +155,7 @@ describe('defaults', () => {
       port: 8080,
       baseUrl: null,
       operatorPort: null,
+      processes: null,
       oidc: null,
       dataDir: '.paybell',
       cell: 0,
@@ -395,6 +396,16 @@ describe('secrets', () => {
       faultsOf('production', { ...PRODUCTION, DATABASE_URL: standby }).join(),
       /^DATABASE_URL must be .*target_session_attrs/,
     )
+  })
+
+  test('processes are a number up to that of the shards, or auto; none are none', () => {
+    assert.equal(production({ PAYBELL_PROCESSES: 'auto' }).processes, 'auto')
+    assert.equal(production({ PAYBELL_PROCESSES: '64' }).processes, 64)
+    assert.equal(production({ PAYBELL_PROCESSES: '' }).processes, null)
+    for (const text of ['0', '65', '-1', '1.5', 'Auto', 'many']) {
+      const [fault] = faultsOf('production', { ...PRODUCTION, PAYBELL_PROCESSES: text })
+      assert.equal(fault, 'PAYBELL_PROCESSES must be auto, or a whole number from 1 to 64', text)
+    }
   })
 
   test('the connections to the database and the wait for it have bounds', () => {

@@ -3,6 +3,7 @@
 // import what they need of config/ from here.
 
 import { readFileSync } from 'node:fs'
+import { SHARD_COUNT } from '../core/delivery/lease.ts'
 import { parseBaseUrl } from '../core/network/base-url.ts'
 import { checkCallbackUrl } from '../core/network/callback-url.ts'
 import { CELL_MAX, FIRST_CELL, parseCell } from '../core/network/cell.ts'
@@ -43,6 +44,9 @@ export type { NatsSettings } from './nats-settings.ts'
 export type { GroupRole, OidcSettings } from './oidc-settings.ts'
 export { SETTINGS } from './settings.ts'
 
+/** There are as many shards: a further process would have none. */
+export const PROCESSES_MAX = SHARD_COUNT
+
 /** Receivers put each into a rule of their firewall. */
 const EGRESS_MAX = 100
 
@@ -66,6 +70,8 @@ export interface Config {
   port: number
   baseUrl: string | null
   operatorPort: number | null
+  /** How many processes one command starts; null: it serves itself. */
+  processes: number | 'auto' | null
   dataDir: string
   /** Which cell this service is. */
   cell: number
@@ -147,6 +153,10 @@ export function loadConfig(
     port: integer('PORT', 0, 65535) ?? 0,
     baseUrl: parse('PAYBELL_BASE_URL', 'an absolute http or https URL', parseBaseUrl) ?? null,
     operatorPort: integer('PAYBELL_OPERATOR_PORT', 0, 65535) ?? null,
+    processes:
+      parse('PAYBELL_PROCESSES', `auto, or a whole number from 1 to ${PROCESSES_MAX}`, (text) =>
+        text === 'auto' ? 'auto' : parseInteger(text, 1, PROCESSES_MAX),
+      ) ?? null,
     dataDir: texts.get('PAYBELL_DATA_DIR') ?? '.paybell',
     cell,
     isCellNamed: texts.has('PAYBELL_CELL'),

@@ -16,6 +16,11 @@ export const SETTINGS = [
     about: 'Moves the operator routes and metrics to a port of their own.',
   },
   {
+    name: 'PAYBELL_PROCESSES',
+    about:
+      'How many processes paybell serve starts on the same port, 1 to 64, or auto: one for each core. A parent watches them and starts one that died again. Without it: one process, without a parent.',
+  },
+  {
     name: 'PAYBELL_DATA_DIR',
     fallback: '.paybell',
     sandboxOnly: true,

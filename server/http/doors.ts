@@ -1,5 +1,6 @@
 // The ports that the process listens on: one for everything, or a second one for the operator's side.
 
+import { Server } from 'node:net'
 import type { App } from './basics/typed.ts'
 import type { RouteEntry } from './route-table.ts'
 import type { ServerDeps, Surface } from './routes/server-deps.ts'
@@ -42,6 +43,12 @@ export class Doors {
     if (operatorPort !== null) {
       this.#operatorUrl = await this.#listen(deps, 'operator', operatorPort)
     }
+  }
+
+  /** Takes no new connections, because another process has the ports; those that are open go on. */
+  leavePorts(): void {
+    // The server's own close would end kept connections besides, on which a request may be on its way.
+    for (const { server } of this.#servers) Server.prototype.close.call(server)
   }
 
   /** Waits for `before` first, within the same time limit: it waits for answers that come through these ports. */

@@ -20,6 +20,7 @@ const SERVICE = [
   'cli/service/reseal.ts',
   'cli/service/route.ts',
   'cli/service/sandbox.ts',
+  'cli/service/serve-by-processes.ts',
   'cli/service/serve.ts',
   'cli/service/signing-keys.ts',
   'cli/service/verify-database.ts',

@@ -13,8 +13,9 @@ export function startServe(
   t: Owner,
   database: Pick<TestDatabase, 'url'>,
   env: CommandOptions['env'] = {},
+  options: readonly string[] = [],
 ): Started {
-  return startCommand(t, ['serve'], {
+  return startCommand(t, ['serve', ...options], {
     env: {
       PORT: '0',
       DATABASE_URL: database.url,

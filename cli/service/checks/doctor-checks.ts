@@ -21,6 +21,7 @@ import type { Check } from '../../basics/doctor-check.ts'
 import { readSandboxFile } from '../../basics/sandbox-file.ts'
 import { isSameOrigin } from '../../basics/target.ts'
 import { formatCount, formatDuration, plural } from '../../basics/terminal.ts'
+import { countProcesses } from '../count-processes.ts'
 import { reasonOf } from '../reason.ts'
 import { checkBrokers } from './broker-checks.ts'
 import { checkEgress } from './egress-checks.ts'
@@ -62,6 +63,7 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
       yield* checkDatabase(facts.facts)
       yield* checkServer(facts.facts.server, {
         connections: config?.databaseConnections ?? 16,
+        processes: config === null ? 1 : countProcesses(config),
         retentionDays: config?.retentionDays ?? 30,
       })
       if (facts.facts.schema) {

@@ -8,6 +8,8 @@ import { formatCount, plural } from '../../basics/terminal.ts'
 /** What the settings say of the service, or their defaults where they do not conform. */
 export interface ServiceSize {
   connections: number
+  /** That one command starts. */
+  processes: number
   retentionDays: number
 }
 
@@ -69,18 +71,26 @@ function checkSessions({ pooling, lostSettings }: ServerFacts): Check {
   }
 }
 
-function checkConnections(facts: ServerFacts, { connections }: ServiceSize): Check {
+function checkConnections(facts: ServerFacts, { connections, processes }: ServiceSize): Check {
   const free =
     numberOf(facts, 'max_connections') - numberOf(facts, 'superuser_reserved_connections')
-  const needed = connections + CONNECTIONS_BESIDES
-  const detail = `a process opens up to ${needed}, PostgreSQL has ${free}`
+  const ofEach = connections + CONNECTIONS_BESIDES
+  // While they are replaced, there is one more.
+  const needed = processes === 1 ? ofEach : ofEach * (processes + 1)
+  const detail =
+    processes === 1
+      ? `a process opens up to ${needed}, PostgreSQL has ${free}`
+      : `${processes} processes, and one more while they are replaced, open up to ${needed}, PostgreSQL has ${free}`
   return needed <= free
     ? { name: 'connections', status: 'ok', detail }
     : {
         name: 'connections',
         status: 'warning',
         detail,
-        remedy: `Raise max_connections to ${needed} for each process and some for yourself, or lower PAYBELL_DATABASE_CONNECTIONS.`,
+        remedy:
+          processes === 1
+            ? `Raise max_connections to ${needed} for each process and some for yourself, or lower PAYBELL_DATABASE_CONNECTIONS.`
+            : `Raise max_connections to ${needed} and some for yourself, or lower PAYBELL_DATABASE_CONNECTIONS or PAYBELL_PROCESSES.`,
       }
 }
 
@@ -93,13 +103,15 @@ const TABLES_A_DAY = 3
  * PostgreSQL has room for max_locks_per_transaction × (max_connections + max_prepared_transactions) locks;
  * when that is full, statements fail with "out of shared memory", those of others, too.
  */
-function checkLocks(facts: ServerFacts, { connections, retentionDays }: ServiceSize): Check {
+function checkLocks(facts: ServerFacts, size: ServiceSize): Check {
+  const { connections, processes, retentionDays } = size
   const days = Math.max(facts.days, retentionDays + DAYS_AHEAD)
-  const held = LOCKS_OF_A_LIST * connections + TABLES_A_DAY * days
+  const held = LOCKS_OF_A_LIST * connections * processes + TABLES_A_DAY * days
   const sessions = numberOf(facts, 'max_connections') + numberOf(facts, 'max_prepared_transactions')
   const configured = numberOf(facts, 'max_locks_per_transaction')
   const needed = Math.ceil(held / sessions)
-  const detail = `a process and a pg_dump hold up to ${formatCount(held)} locks with ${plural(days, 'day')} of history`
+  const those = processes === 1 ? 'a process' : `${processes} processes`
+  const detail = `${those} and a pg_dump hold up to ${formatCount(held)} locks with ${plural(days, 'day')} of history`
   return needed <= configured
     ? { name: 'locks', status: 'ok', detail: `${detail}; there is room` }
     : {
