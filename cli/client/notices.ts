@@ -64,7 +64,7 @@ function set(): Command {
 }
 
 function remove(): Command {
-  return clientCommand('delete', 'Get no more notices. Those on their way are cancelled.', [
+  return clientCommand('delete', 'Get no more notices. Pending ones are cancelled.', [
     'paybell notices delete',
   ]).action(
     calling(async (call: Call) => {

@@ -111,7 +111,7 @@ export class Metrics {
     )
     this.#notices = this.#counter(
       'paybell_notices_made_total',
-      'Notices to the operator that were put on their way.',
+      'Notices to the operator that were queued.',
     )
     this.#records = {
       nats: this.#counter(

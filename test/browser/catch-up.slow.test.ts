@@ -53,7 +53,7 @@ site.test(
     const first = await put()
     await signIn({ clientId: client.clientId, clientSecret: client.clientSecret })
     await go(`/endpoints/${webhookId}?kind=webhook`)
-    const panel = page.getByRole('region', { name: 'Events it never got' })
+    const panel = page.getByRole('region', { name: 'Missed events' })
     await panel.getByRole('button', { name: 'Preview' }).click()
     await panel.getByText('1 would be sent, oldest first.').waitFor()
     await checkAccessibility()
@@ -62,7 +62,7 @@ site.test(
     // regression: what is made while the question stands is not in what is confirmed.
     const later = await put()
     await page.getByRole('dialog').getByRole('button', { name: 'Send 1' }).click()
-    await page.getByText('1 on their way.').waitFor()
+    await page.getByText('1 queued to be sent.').waitFor()
     await sent(first)
     await panel.getByRole('button', { name: 'Preview' }).click()
     await panel.getByText('1 would be sent, oldest first.').waitFor()

@@ -123,7 +123,7 @@ site.test(
   { as: 'operator' },
   async ({ page, go, checkAccessibility, shoot }) => {
     await go('/playground')
-    await button(page, 'Create them').click()
+    await button(page, 'Set it up').click()
     await button(page, /^500, 500, 200/).click()
     await page.locator('.preset[aria-pressed=true]', { hasText: '500, 500, 200' }).waitFor()
     await page.getByLabel('Amount').fill(EXACT)

@@ -213,7 +213,7 @@ site.test(
     await checkAccessibility()
     const width = await page.evaluate('document.documentElement.scrollWidth')
     assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
-    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await page.getByRole('button', { name: 'Cancel delivery…' }).click()
     await page.getByRole('button', { name: 'Cancel the delivery' }).click()
     await page.getByText(/^Cancelled by the operator/).waitFor()
 

@@ -520,7 +520,9 @@ export interface Job {
  * none of them.
  */
 export interface JobOutcome {
-  /** Not dealt with yet, or pending and on their way to an endpoint that takes them. */
+  /**
+   * Not dealt with yet, or pending without a failed attempt, at an endpoint that takes callbacks.
+   */
   queued: number
   /** Pending and held up: an attempt has failed, or the endpoint is paused, disabled or down. */
   waiting: number

@@ -61,7 +61,7 @@ export const JobOutcomeSchema = Type.Object(
   {
     queued: Type.Integer({
       description:
-        'Not dealt with yet, or pending and on their way to an endpoint that takes them.',
+        'Not dealt with yet, or pending without a failed attempt, at an endpoint that takes callbacks.',
     }),
     waiting: Type.Integer({
       description:

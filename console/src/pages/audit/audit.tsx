@@ -67,8 +67,8 @@ export default function Audit() {
               label="Payment writes"
               value={wantsPayments ? 'true' : ''}
               options={[
-                ['', 'Left out'],
-                ['true', 'Included'],
+                ['', 'Hidden'],
+                ['true', 'Shown'],
               ]}
             />
           </>

@@ -56,7 +56,7 @@ export default function Clients() {
         ) : null}
       </PageHead>
       <form className="filters" aria-label="Clients" onSubmit={(event) => event.preventDefault()}>
-        <SearchFilter label="Name" placeholder="Words of it, or an id" />
+        <SearchFilter label="Name" placeholder="Name or id" />
       </form>
       <Panel title="All clients" isFlush>
         {error ? <Problem problem={error} /> : null}

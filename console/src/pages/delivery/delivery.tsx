@@ -188,7 +188,7 @@ function Actions({ delivery, path }: { delivery: DeliveryDetail; path: string })
       <CopyLink href={window.location.origin + toHref(`/deliveries/${delivery.id}`)} />
       {canAct && kind === 'operator' && isPending ? (
         <Button look="danger" onClick={() => setAsking(true)}>
-          Cancel…
+          Cancel delivery…
         </Button>
       ) : null}
       {canAct && !isPending ? (

@@ -36,7 +36,7 @@ export function CatchUpOffer({
   const send = useAction((wanted: Missing) => sendMissing(path, wanted), {
     onDone: (sent) => {
       refresh('/v1/deliveries', '/v1/webhooks')
-      toast(`${toCountText(sent)} on their way.`)
+      toast(`${toCountText(sent)} queued to be sent.`)
       onClose()
     },
   })
@@ -48,7 +48,7 @@ export function CatchUpOffer({
         It gets {events.join(', ')} from now on. <CountText of={count} />
       </p>
       <p className="muted">
-        For another time, use “Events it never got” on this page, or{' '}
+        For another time, use “Missed events” on this page, or{' '}
         <code>paybell webhooks replay-missing</code>.
       </p>
       {count === null && !problem ? <Loading /> : null}

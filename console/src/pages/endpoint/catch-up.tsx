@@ -8,9 +8,9 @@ import { countMissing, type Missing, sendMissing } from './missing.ts'
 export function CatchUp({ path }: { path: string }) {
   return (
     <CountThenSend<Missing>
-      title="Events it never got"
+      title="Missed events"
       about="Sends events from before it was registered, and of kinds that it did not get then."
-      since={{ name: 'missing-since', label: 'Made since', daysAgo: 7 }}
+      since={{ name: 'missing-since', label: 'Created since', daysAgo: 7 }}
       read={(period) => period}
       count={(wanted) => countMissing(path, wanted)}
       send={(wanted) => sendMissing(path, wanted)}
@@ -19,12 +19,12 @@ export function CatchUp({ path }: { path: string }) {
         question: (count) => `Send ${count} events?`,
         found: (count) => `${count} would be sent, oldest first.`,
         none: 'Nothing is missing: every event since then has a delivery to this endpoint.',
-        sent: (count) => `${count} on their way.`,
+        sent: (count) => `${count} queued to be sent.`,
       }}
       explain={({ since }) => (
         <p>
-          All that were made since <Time at={since} /> and were never owed to this endpoint, because
-          it was not registered yet or did not get their kind. They are marked with{' '}
+          All that were created since <Time at={since} /> and have no delivery to this endpoint,
+          because it was not registered yet or did not get their kind. They are marked with{' '}
           <code>X-Paybell-Replay</code>.
         </p>
       )}

@@ -32,7 +32,7 @@ export function LatestDeliveries({ endpointId }: { endpointId: string }) {
     <Panel
       title="Latest deliveries"
       isFlush
-      aside={<Link to={`/deliveries?endpointId=${endpointId}`}>All of them</Link>}
+      aside={<Link to={`/deliveries?endpointId=${endpointId}`}>All deliveries</Link>}
     >
       {error ? <Problem problem={error} /> : null}
       {isPending ? <Loading /> : null}

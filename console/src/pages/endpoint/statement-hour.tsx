@@ -124,7 +124,7 @@ function RecoverHour({
       onDone: ({ replayed }) => {
         setAsking(false)
         refresh('/operator/v1/', '/v1/deliveries', '/v1/webhooks')
-        toast(`${toCountText(replayed)} on their way again.`)
+        toast(`${toCountText(replayed)} queued to be sent again.`)
         onRecovered()
       },
     },

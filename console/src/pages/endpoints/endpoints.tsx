@@ -84,7 +84,7 @@ function AllEndpoints() {
         aria-label="Endpoints"
         onSubmit={(event) => event.preventDefault()}
       >
-        <SearchFilter label="Address" placeholder="Words of it, or an id" />
+        <SearchFilter label="Address" placeholder="Address or id" />
         <Select
           label="Health"
           value={value('failing')}

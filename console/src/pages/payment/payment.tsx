@@ -82,7 +82,7 @@ export default function PaymentPage({ params }: PageProps) {
           <Panel
             title="Delivery status"
             isFlush
-            aside={<Link to={`/deliveries?paymentId=${data.id}`}>As a list of deliveries</Link>}
+            aside={<Link to={`/deliveries?paymentId=${data.id}`}>All its deliveries</Link>}
           >
             {deliveries.error ? <Problem problem={deliveries.error} /> : null}
             <Lanes events={inSequence} deliveries={items} />

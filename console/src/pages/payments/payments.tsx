@@ -89,7 +89,7 @@ function AllPayments() {
           ) : null}
         </>
       }
-      fromLabel="First written from"
+      fromLabel="Created from"
       onSubmit={(form) => setFilters({ q: String(form.get('q')).trim() }, { isPushing: true })}
       columns={COLUMNS}
       empty={(isFiltered) => <NoPayments isFiltered={isFiltered} />}

@@ -79,7 +79,7 @@ function SetUp() {
       </Empty>
       <div>
         <Button look="primary" disabled={make.isPending} onClick={() => make.mutate(undefined)}>
-          Create them
+          Set it up
         </Button>
       </div>
     </Panel>

@@ -97,7 +97,7 @@ function Filters<T>({
         onChange={(event) => setFilters({ from: toInstant(event.target.value) })}
       />
       <Field
-        label="and before"
+        label="Before"
         type="datetime-local"
         value={toInputValue(value('to'))}
         onChange={(event) => setFilters({ to: toInstant(event.target.value) })}
