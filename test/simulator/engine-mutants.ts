@@ -334,6 +334,11 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/lanes/lanes.test.ts',
   },
   {
+    name: 'an attempt begins before its time',
+    patches: [patch('delivery/attempts/sender.ts', 'atMs < delivery.nextAttemptAtMs', 'atMs < 0')],
+    test: 'server/delivery/attempts/sender.test.ts',
+  },
+  {
     name: 'a paused lane learns of what was parked for it',
     patches: [
       patch('delivery/owing/parking.ts', 'if (wasReleased) ', 'if (wasReleased && false) '),

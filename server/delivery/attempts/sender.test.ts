@@ -280,6 +280,24 @@ test('F11: by a clock that has just jumped ahead nothing is given up, and nothin
   assert.deepEqual([seen.requests.length, seen.exhausted], [1, 1])
 })
 
+test('regression: by a clock that goes back before the first byte, no attempt is made before its time', async () => {
+  const { seen, lanes, environment, deliver } = startSender({ text: '{"id":"1"}' })
+  const dueAtMs = environment.clock.nowMs()
+  const delivering = deliver(queued({ nextAttemptAtMs: dueAtMs }))
+  // The endpoint is being read.
+  environment.clock.advance(-1)
+  await delivering
+  assert.deepEqual([seen.requests.length, seen.records.length, seen.over], [0, 0, 1])
+  assert.deepEqual([lanes.size, lanes.inFlight], [1, 0])
+  assert.equal(lanes.restMs(momentOf(environment.clock)), 1_000)
+  environment.clock.advance(1)
+  await deliver()
+  assert.deepEqual(
+    seen.records.map(({ atMs, state }) => [atMs, state]),
+    [[dueAtMs, 'DELIVERED']],
+  )
+})
+
 test('one whose time is over while it waits for a newer one ends without an attempt', async () => {
   const { seen, lanes, environment, deliver } = startSender({ text: '{"id":"1"}' })
   const nowMs = environment.clock.nowMs()

@@ -107,7 +107,9 @@ export class Sender {
       const ours = signing instanceof Promise ? await signing : signing
       // Reading took time: ask again, just before the first byte, whether the shard is still ours and this the latest.
       const isOver = strand.isGone || flight.isOvertaken
-      if (isOver || !shards.maySend(delivery.shard)) {
+      // By a clock that has gone back it is not due: its record would take the row's own time for that of a retry.
+      const isEarly = atMs < delivery.nextAttemptAtMs
+      if (isOver || isEarly || !shards.maySend(delivery.shard)) {
         return lanes.callOff(flight, delivery, clock.nowMs())
       }
       // A process can be frozen while it signs, too: the client compares this with the clock when it begins.
