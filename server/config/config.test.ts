@@ -178,6 +178,7 @@ describe('defaults', () => {
       endpointRatePerSecond: null,
       allowedNetworks: [],
       egressAddresses: null,
+      embedOrigins: [],
       extraCa: null,
       trustedProxies: [],
       securityContact: null,
@@ -523,6 +524,26 @@ describe('numbers, durations, networks and addresses', () => {
     const name = 'PAYBELL_EGRESS_ADDRESSES'
     assert.equal(production({ [name]: many.slice(1).join() }).egressAddresses?.length, 100)
     assert.deepEqual(faultyNames('production', { ...PRODUCTION, [name]: many.join() }), [name])
+  })
+
+  test('pages that may show the console are exact origins, with TLS but for a sandbox at home', () => {
+    const name = 'PAYBELL_CONSOLE_EMBED_ORIGINS'
+    assert.deepEqual(production({}).embedOrigins, [])
+    assert.deepEqual(
+      production({ [name]: 'https://app.example.com, https://b.example:8443' }).embedOrigins,
+      ['https://app.example.com', 'https://b.example:8443'],
+    )
+    for (const text of [
+      ...['https://*.example.com', '*', 'https:', "'self'", 'https://app.example.com/'],
+      ...['https://app.example.com/x', 'https://a@app.example.com', 'https://App.example.com'],
+      ...['http://localhost:8080', 'https://a.example,', 'https://a.example; script-src *'],
+      Array.from({ length: 21 }, (_, at) => `https://a${at}.example`).join(),
+    ]) {
+      assert.deepEqual(faultyNames('production', { ...PRODUCTION, [name]: text }), [name], text)
+    }
+    const here = loadConfig('sandbox', { [name]: 'http://localhost:8080' })
+    assert.deepEqual(here.embedOrigins, ['http://localhost:8080'])
+    assert.deepEqual(faultyNames('sandbox', { [name]: 'http://app.example.com' }), [name])
   })
 
   for (const [name, member] of [

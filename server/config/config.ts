@@ -29,6 +29,7 @@ import {
   parseInteger,
   parseMasterKeys,
   parseOperatorKey,
+  parseOrigins,
 } from './parsers.ts'
 import {
   parseContacts,
@@ -101,6 +102,8 @@ export interface Config {
   allowedNetworks: readonly string[]
   /** What callbacks come from, as published; null: nothing is. */
   egressAddresses: readonly string[] | null
+  /** Whose pages may show a client's console. */
+  embedOrigins: readonly string[]
   extraCa: string | null
   trustedProxies: readonly string[]
   /** What security.txt says; null: it is not served. */
@@ -202,6 +205,12 @@ export function loadConfig(
         const networks = parseCidrs(text)
         return networks && networks.length <= EGRESS_MAX ? networks : undefined
       }) ?? null,
+    embedOrigins:
+      parse(
+        'PAYBELL_CONSOLE_EMBED_ORIGINS',
+        'at most 20 origins with https://, without a path or a wildcard, comma-separated',
+        (text) => parseOrigins(text, mode),
+      ) ?? [],
     extraCa,
     trustedProxies:
       parse('PAYBELL_TRUSTED_PROXIES', 'a comma-separated list of CIDRs', parseCidrs) ?? [],

@@ -1,6 +1,7 @@
 // What texts of settings may be: each parser returns a value, or undefined for what it does not take.
 
 import { parseNetworks } from '../core/network/network-rules.ts'
+import type { Mode } from '../core/plain/setting.ts'
 
 export function parseInteger(text: string, min: number, max: number): number | undefined {
   if (!/^\d{1,9}$/.test(text)) return undefined
@@ -42,4 +43,21 @@ export function parseDurationMs(text: string): number | undefined {
 export function parseCidrs(text: string): readonly string[] | undefined {
   const { networks, faults } = parseNetworks(text)
   return faults.length === 0 ? networks : undefined
+}
+
+const ORIGINS_MAX = 20
+
+/** Exact ones: a wildcard or a path would let in pages that no one thought of. Without TLS only to try it out. */
+export function parseOrigins(text: string, mode: Mode): readonly string[] | undefined {
+  const origins = text.split(',').map((each) => each.trim())
+  const isExact = (origin: string) => {
+    if (!URL.canParse(origin)) return false
+    const { protocol, hostname, origin: written } = new URL(origin)
+    const isHere =
+      mode === 'sandbox' &&
+      protocol === 'http:' &&
+      /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+    return written === origin && !hostname.includes('*') && (protocol === 'https:' || isHere)
+  }
+  return origins.length <= ORIGINS_MAX && origins.every(isExact) ? origins : undefined
 }

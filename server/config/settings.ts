@@ -154,6 +154,11 @@ export const SETTINGS = [
       'Networks that callbacks come from, for receivers behind a firewall: at most 100 CIDRs, comma-separated. /.well-known/paybell-egress.json shows them.',
   },
   {
+    name: 'PAYBELL_CONSOLE_EMBED_ORIGINS',
+    about:
+      'Origins whose pages may show a client’s console in a frame, such as https://app.example.com: at most 20, comma-separated.',
+  },
+  {
     name: 'PAYBELL_EXTRA_CA_FILE',
     about: 'PEM file of certificate authorities trusted for callbacks besides the usual ones.',
   },

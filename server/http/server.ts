@@ -104,6 +104,7 @@ async function prepare(app: App, deps: ServerDeps, work: LargeWork): Promise<voi
   await describeInterface(app, deps.baseUrl, policy)
   app.decorate('consoleSessions', deps.access.sessions)
   app.decorate('isAtHttps', deps.config.baseUrl?.startsWith('https:') ?? false)
+  app.decorate('isEmbeddable', deps.config.embedOrigins.length > 0)
 }
 
 function openRoutes(deps: ServerDeps, surface: Surface): readonly Routes[] {

@@ -1,8 +1,8 @@
 // The console's session is a row of one cell, and a browser knows one cookie of a name: between route and browser each
 // cell's has a name of its own, `paybell_session_7`, behind the prefix that it has where all is HTTPS. Pure.
 
-const OWN_NAME = /^(__Host-)?paybell_session(?=[_=])/
-const OF_CELL = /^(__Host-)?paybell_session_(\d{1,4})=/
+const OWN_NAME = /^(__Host-)?paybell_(?:session|embedded)(?=[_=])/
+const OF_CELL = /^(__Host-)?paybell_(?:session|embedded)_(\d{1,4})=/
 
 /** The cells that this browser has a session of. One that another site may have planted counts only without better. */
 export function sessionCells(cookie: string | undefined): readonly number[] {

@@ -21,7 +21,7 @@ const ARGS = [
   '--hide-scrollbars',
   // No page reaches another machine. Playwright could stop such requests, too, but then stops all of them to look, and
   // keeps nothing that was loaded for the next page.
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.0.0.2',
 ]
 
 /** Left to itself it ends this process on Ctrl-C, before that has ended what else it has started. */

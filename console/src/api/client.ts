@@ -1,6 +1,6 @@
 // The only way from the console to the service: the public HTTP API, same origin, over the SDK's transport.
 // The header tells the service that the session's cookie may count; no form and no image of another site
-// can send it.
+// can send it. In a page of another origin the session is another one: one that a link of the client began there.
 
 import { createCaller, type RawDetails } from '../../../sdk/src/calling/caller.ts'
 import { type Answer, toJson } from '../../../sdk/src/calling/transport.ts'
@@ -39,6 +39,9 @@ export interface RequestOptions {
 /** Longer than what a receiver's check may take. Reading again is the pages' business (main.tsx). */
 const TRANSPORT = { retries: 0, timeoutMs: 120_000, random: Math.random }
 
+/** Whether the console stands in a page of another origin; only those that the settings name can show it. */
+export const isEmbedded = window.self !== window.top
+
 const caller = createCaller({
   baseUrl: window.location.origin,
   transport: {
@@ -47,7 +50,7 @@ const caller = createCaller({
       fetch(input, { ...init, credentials: 'same-origin', cache: 'no-store' }),
   },
   bearer: null,
-  headers: { 'x-paybell-console': '1' },
+  headers: { 'x-paybell-console': isEmbedded ? 'embedded' : '1' },
 })
 
 export function send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {

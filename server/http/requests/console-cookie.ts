@@ -1,5 +1,6 @@
 // The console's session as a credential. A browser attaches the cookie to requests of any page; so it
-// counts only with a header that no form, image or link can send, and from our own pages.
+// counts only with a header that no form, image or link can send, and from our own pages. A console that stands in a page
+// of another origin has a session of its own, which is a client's: an operator's never counts in a frame.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
@@ -14,10 +15,13 @@ declare module 'fastify' {
     consoleSessions: ConsoleSessions
     /** Whether browsers reach the service by HTTPS, as far as its settings tell. */
     isAtHttps: boolean
+    /** Whether pages of other origins may show the console. */
+    isEmbeddable: boolean
   }
 }
 
 const COOKIE = 'paybell_session'
+const EMBEDDED_COOKIE = 'paybell_embedded'
 /** No other site of the domain can plant a cookie with this prefix, nor can a page that came without TLS. */
 const SECURE_PREFIX = '__Host-'
 const CONSOLE_HEADER = 'x-paybell-console'
@@ -34,8 +38,9 @@ export async function readConsoleSession(
 }
 
 export function readConsoleToken(request: FastifyRequest): string | undefined {
-  if (!isFromConsole(request)) return undefined
-  const token = readCookie(request, COOKIE)
+  const place = consolePlace(request)
+  if (place === null) return undefined
+  const token = readCookie(request, place === 'embedded' ? EMBEDDED_COOKIE : COOKIE)
   return token !== undefined && TOKEN.test(token) ? token : undefined
 }
 
@@ -55,12 +60,20 @@ export function readCookie(request: FastifyRequest, plainName: string): string |
  * is never granted; the origin that the browser itself sends must agree.
  */
 export function isFromConsole(request: FastifyRequest): boolean {
+  return consolePlace(request) !== null
+}
+
+/** Where the page of ours stands that has sent this; null: none has. */
+export function consolePlace(request: FastifyRequest): 'own-window' | 'embedded' | null {
   const [given, ...others] = headerValues(request, CONSOLE_HEADER)
-  if (given !== '1' || others.length > 0) return false
-  const site = request.headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin'
-  const { origin } = request.headers
-  return origin === undefined || isOwnOrigin(request, origin)
+  const isEmbedded = given === 'embedded' && request.server.isEmbeddable
+  if (!(given === '1' || isEmbedded) || others.length > 0) return null
+  const { origin, 'sec-fetch-site': site } = request.headers
+  const isOurs =
+    site === undefined
+      ? origin === undefined || isOwnOrigin(request, origin)
+      : site === 'same-origin'
+  return isOurs ? (isEmbedded ? 'embedded' : 'own-window') : null
 }
 
 /** Whether a form on a page of ours has sent this: the browser itself says so, and what says nothing is no browser. */
@@ -90,7 +103,11 @@ export function setSessionCookie(
   token: string | null,
   seconds = SESSION_SECONDS,
 ): void {
-  setCookie(request, reply, { name: COOKIE, value: token, seconds, sameSite: 'Strict' })
+  const own =
+    consolePlace(request) === 'embedded'
+      ? ({ name: EMBEDDED_COOKIE, sameSite: 'None' } as const)
+      : ({ name: COOKIE, sameSite: 'Strict' } as const)
+  setCookie(request, reply, { ...own, value: token, seconds })
 }
 
 /** Added to those that the answer has. */
@@ -102,7 +119,8 @@ export function setCookie(
     /** Null removes the cookie. */
     value: string | null
     seconds: number
-    sameSite: 'Strict' | 'Lax'
+    /** None: for a frame, in a jar of the site whose page it stands in. */
+    sameSite: 'Strict' | 'Lax' | 'None'
   },
 ): void {
   const { value, seconds, sameSite } = cookie
@@ -112,7 +130,9 @@ export function setCookie(
     `Max-Age=${value === null ? 0 : seconds}`,
     'HttpOnly',
     `SameSite=${sameSite}`,
-    ...(isSecure(request) ? ['Secure'] : []),
+    // Browsers take Partitioned only with Secure, which a machine's own address has for them even without TLS.
+    ...(isSecure(request) || sameSite === 'None' ? ['Secure'] : []),
+    ...(sameSite === 'None' ? ['Partitioned'] : []),
   ]
   reply.header('set-cookie', parts.join('; '))
 }

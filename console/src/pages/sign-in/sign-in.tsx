@@ -2,7 +2,7 @@
 // fragment of the address, which browsers send to no server and which no log has.
 
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { ApiProblem } from '../../api/client.ts'
+import { ApiProblem, isEmbedded } from '../../api/client.ts'
 import { type Credentials, signIn } from '../../api/session.ts'
 import { currentLocation } from '../../router.ts'
 import { Button } from '../../ui/basics/button.tsx'
@@ -64,6 +64,15 @@ export function SignIn({
     )
   }
 
+  if (isEmbedded) {
+    return (
+      <main className="sign-in">
+        <h1>{isBusy ? 'Signing in…' : 'You are signed out'}</h1>
+        {problem ? <Refusal problem={problem} /> : null}
+        <p className="muted">Load the page again to sign in.</p>
+      </main>
+    )
+  }
   return (
     <main className="sign-in">
       <div className="sign-in-head">

@@ -464,3 +464,52 @@ test('a console that was not built says so, and how to build it', async (t) => {
   assert.equal(await files.find('deliveries/1'), 'not-built')
   assert.equal(await files.find('assets/a.js'), null)
 })
+
+test('in a page of another origin a client’s link signs in, with a session that counts nowhere else', async () => {
+  const { clock } = server
+  const env = { PAYBELL_CONSOLE_EMBED_ORIGINS: 'https://app.example.com,https://b.example' }
+  const embedding = await serveHttp(owner, pool, { env, clock })
+  const EMBEDDED = { 'x-paybell-console': 'embedded' }
+  const makeLink = async () => (await createConsoleLink(server.deps, client.clientId)).token
+
+  const page = await embedding.app.inject({ url: '/console/' })
+  const policy = String(page.headers['content-security-policy'])
+  assert.match(policy, /; frame-ancestors https:\/\/app\.example\.com https:\/\/b\.example;/)
+  assert.equal(page.headers['x-frame-options'], undefined)
+  const other = await embedding.app.inject({ url: '/guides/' })
+  assert.equal(other.headers['x-frame-options'], 'DENY', 'of the console alone')
+  const inner = await serveHttp(owner, pool, { env, clock, surface: 'operator' })
+  for (const closed of [server, inner]) {
+    const { headers } = await closed.app.inject({ url: '/console/' })
+    assert.match(String(headers['content-security-policy']), /; frame-ancestors 'none';/)
+    assert.equal(headers['x-frame-options'], 'DENY')
+  }
+
+  const answer = await post({ link: await makeLink() }, EMBEDDED, embedding)
+  assert.equal(answer.statusCode, 204, answer.body)
+  const [cookie, ...marks] = String(answer.headers['set-cookie']).split('; ') as [string]
+  assert.deepEqual(marks.toSorted(), [
+    ...['HttpOnly', 'Max-Age=43200', 'Partitioned', 'Path=/', 'SameSite=None', 'Secure'],
+  ])
+  const kindOf = async (of: string, headers: Record<string, string>) =>
+    (
+      await embedding.app.inject({ url: '/console/session', headers: { cookie: of, ...headers } })
+    ).json().kind
+  assert.equal(await kindOf(cookie, EMBEDDED), 'client')
+  assert.equal(await kindOf(cookie, CONSOLE), null)
+  const foreign = { ...EMBEDDED, 'sec-fetch-site': 'cross-site' }
+  assert.equal(await kindOf(cookie, foreign), null)
+  const operators = await signIn({ operatorKey: OPERATOR_KEY }, embedding)
+  assert.equal(await kindOf(operators, CONSOLE), 'operator')
+  assert.equal(await kindOf(operators, EMBEDDED), null)
+
+  for (const payload of [
+    { operatorKey: OPERATOR_KEY },
+    { clientId: client.clientId, clientSecret: client.clientSecret },
+    { link: await createSignInLink(server.deps) },
+    { link: await makeLink(), operatorKey: OPERATOR_KEY },
+  ]) {
+    assertProblem(await post(payload, EMBEDDED, embedding), 401, 'invalid-credentials')
+  }
+  assertProblem(await post({ link: await makeLink() }, EMBEDDED), 400, 'malformed-request')
+})

@@ -1,5 +1,5 @@
 // /console: the pages, as they were built, and their session. Everything that the pages load comes from here,
-// and the content security policy allows nothing else.
+// and the content security policy allows nothing else. Where the settings name origins, their pages may show it to clients.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../core/plain/errors.ts'
@@ -13,6 +13,7 @@ import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
 import { ConsoleFiles } from '../../pages/console-files.ts'
 import {
+  consolePlace,
   isFromConsole,
   readConsoleSession,
   readConsoleToken,
@@ -23,17 +24,18 @@ import { EMPTY_BODY } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 import { originOf } from './company-sign-in.ts'
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ')
+const policyWith = (frameAncestors: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors}`,
+    "require-trusted-types-for 'script'",
+  ].join('; ')
 
 const ACCOUNTS_SHOWN_MAX = 100
 const CREDENTIAL_CHARACTERS_MAX = 1_024
@@ -42,7 +44,10 @@ const tags = ['Console']
 
 /** Checked by isFromConsole, with the origin. */
 const ConsoleHeader = Type.Object({
-  'X-Paybell-Console': Type.Literal('1', { description: 'What no form, image or link can send.' }),
+  'X-Paybell-Console': Type.Enum(['1', 'embedded'], {
+    description:
+      'What no form, image or link can send. `embedded` in a page of another origin (`PAYBELL_CONSOLE_EMBED_ORIGINS`).',
+  }),
 })
 
 const Secret = Type.String({ minLength: 1, maxLength: CREDENTIAL_CHARACTERS_MAX })
@@ -104,20 +109,25 @@ export interface ConsoleRoutesDeps extends ServerDeps {
 
 export function consoleRoutes(deps: ConsoleRoutesDeps): Routes {
   return (app) => {
-    addPages(app)
+    addPages(app, deps.surface === 'operator' ? [] : deps.config.embedOrigins)
     addSession(app, deps)
   }
 }
 
-function addPages(app: App): void {
+/** Pages of the origins given may show it in a frame; without any, no page may. */
+function addPages(app: App, embedOrigins: readonly string[]): void {
   const files = new ConsoleFiles()
+  const isEmbeddable = embedOrigins.length > 0
+  const policy = policyWith(isEmbeddable ? embedOrigins.join(' ') : "'none'")
   const send = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = (request.params as { '*'?: string })['*'] ?? ''
     const file = await files.find(path)
     if (file === 'not-built') return sendNotBuilt(reply)
     if (file === null) throw new ServiceError('not-found', 'The console has no such file.')
+    // It knows no origins, and the policy says more.
+    if (isEmbeddable) reply.removeHeader('x-frame-options')
     return sendKept(request, reply, file, {
-      'content-security-policy': POLICY,
+      'content-security-policy': policy,
       'content-type': file.type,
       'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     })
@@ -159,7 +169,10 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       problems: ['malformed-request', 'invalid-credentials', 'too-many-requests'],
     }),
     handler: async (request, reply) => {
-      const signIn = toSignIn(request.body, deps.surface)
+      const isEmbedded = consolePlace(request) === 'embedded'
+      const signIn = isEmbedded
+        ? toEmbeddedSignIn(request.body, deps.surface)
+        : toSignIn(request.body, deps.surface)
       const from = { address: request.ip, requestId: request.id }
       const token = await app.consoleSessions.open(signIn, from)
       setSessionCookie(request, reply as FastifyReply, token)
@@ -230,7 +243,9 @@ function isWelcome(kind: ConsoleSession['kind'], surface: Surface): boolean {
   return surface === 'all' || (surface === 'operator') === (kind === 'operator')
 }
 
-function toSignIn(body: Readonly<Record<string, string | undefined>>, surface: Surface): SignIn {
+type SignInBody = Readonly<Record<string, string | undefined>>
+
+function toSignIn(body: SignInBody, surface: Surface): SignIn {
   const { operatorKey, clientId, clientSecret, link } = body
   const given = [operatorKey, clientId ?? clientSecret, link].filter((one) => one !== undefined)
   if (given.length !== 1) throw oneCredential()
@@ -246,6 +261,16 @@ function toSignIn(body: Readonly<Record<string, string | undefined>>, surface: S
   if (operatorKey === undefined) throw oneCredential()
   if (isWelcome('operator', surface)) return { operatorKey }
   throw elsewhere('Operators sign in at the operator’s own port.')
+}
+
+/** By the one-time link of a client alone: who types a key or a secret should see whose page it is. */
+function toEmbeddedSignIn({ link, ...others }: SignInBody, surface: Surface): SignIn {
+  if (link === undefined || Object.keys(others).length > 0 || !isWelcome('client', surface)) {
+    throw elsewhere(
+      'In a page of another origin, a client’s console link signs in, and nothing else.',
+    )
+  }
+  return { link, kinds: ['client'] }
 }
 
 function oneCredential(): ServiceError {
