@@ -11,6 +11,7 @@ export const SLOTS = 512
 /** Of the deliveries in memory: a sixth of the room is for endpoints that answer, whatever the others do. */
 const UNPROVEN_MAX = (DUE_READER_LIMITS.inMemoryMax / 6) * 5
 const MIB = 1024 * 1024
+
 export interface EngineSettings {
   policies: EngineOptions['policies']
   leases: LeasePolicy
