@@ -13,8 +13,6 @@ import { NextAttempt } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
 
-/** Nine columns share the page; a client has one less. */
-const ADDRESS_CHARACTERS_MAX = { operator: 30, client: 44 }
 const ID_CHARACTERS_MAX = 20
 
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
@@ -63,7 +61,7 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
           className="narrow"
           title={`Only ${row.endpointUrl}`}
         >
-          <Address url={row.endpointUrl} max={ADDRESS_CHARACTERS_MAX[kind]} />
+          <Address url={row.endpointUrl} />
         </Link>
       ),
     },

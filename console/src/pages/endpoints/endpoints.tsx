@@ -20,8 +20,6 @@ import { Day } from './day.tsx'
 import { HealthText } from './health.tsx'
 import { OwnEndpoints } from './own-endpoints.tsx'
 
-/** Seven columns share the page. */
-const ADDRESS_CHARACTERS_MAX = 32
 const PENDING_COUNTED_MAX = 10_000
 const FILTERS = ['q', 'clientId', 'accountId', 'kind', 'status', 'failing', 'page'] as const
 
@@ -32,7 +30,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     cell: ({ id, endpointUrl, kind }) => (
       <>
         <Link to={`/endpoints/${id}`}>
-          <Address url={endpointUrl} max={ADDRESS_CHARACTERS_MAX} />
+          <Address url={endpointUrl} />
         </Link>
         <div className="muted">{kind}</div>
       </>

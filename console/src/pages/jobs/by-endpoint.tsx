@@ -15,15 +15,12 @@ export interface Breakdown {
   moreEndpoints: number
 }
 
-/** Four columns share a dialog. */
-const ADDRESS_CHARACTERS_MAX = 30
-
 const COLUMNS: readonly Column<CountedEndpoint>[] = [
   {
     head: 'Endpoint',
     cell: ({ endpointId, endpointUrl }) => (
       <Link to={`/endpoints/${endpointId}`}>
-        <Address url={endpointUrl} max={ADDRESS_CHARACTERS_MAX} />
+        <Address url={endpointUrl} />
       </Link>
     ),
   },

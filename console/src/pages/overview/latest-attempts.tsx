@@ -74,7 +74,7 @@ function EndpointName({ id }: { id: string }) {
   return (
     <>
       <Link to={`/endpoints/${id}`} title={id}>
-        {data ? <Address url={data.endpointUrl} max={32} /> : shortId(id)}
+        {data ? <Address url={data.endpointUrl} /> : shortId(id)}
       </Link>
       {data ? <div className="muted">{data.clientName}</div> : null}
     </>

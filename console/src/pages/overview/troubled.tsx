@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<TroubledEndpoint>[] = [
     head: 'Endpoint',
     cell: ({ endpointId, endpointUrl }) => (
       <Link to={`/endpoints/${endpointId}`}>
-        <Address url={endpointUrl} max={48} />
+        <Address url={endpointUrl} />
       </Link>
     ),
   },
