@@ -35,7 +35,7 @@ several.test('an operator sees all cells, and chooses one', { as: 'operator' }, 
 
   // The choice stays, and its overview is that of the cell.
   await go('/')
-  await page.getByText('Processes alive').waitFor()
+  await page.getByRole('list', { name: 'Now' }).waitFor()
   assert.equal(await page.getByLabel('Cell').inputValue(), '7')
 })
 
@@ -70,6 +70,6 @@ several.test(
 one.test('with one cell there is neither switch nor table', { as: 'operator' }, async (visit) => {
   const { page, go } = visit
   await go('/')
-  await page.getByText('Processes alive').waitFor()
+  await page.getByRole('list', { name: 'Now' }).waitFor()
   assert.equal(await page.getByLabel('Cell', { exact: true }).count(), 0)
 })

@@ -51,8 +51,9 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
         isOpen={isCurrent && delivery.state === 'PENDING'}
       />
       <figcaption className="muted">
-        The line is the plan: each wait doubles, from 5 s to at most 6 h (± 20 %, the band), until
-        the deadline 7 days after the first attempt.
+        A dot is an attempt that got 200, a cross one that did not; the number beside it is the
+        status that came back. The line is the plan: each wait doubles, from 5 s to at most 6 h (±
+        20 %, the band), until the deadline 7 days after the first attempt.
         {faster > 1
           ? ` Time runs ${faster} times faster here: 7 days pass in ${toDurationText((7 * DAY_MS) / faster)}.`
           : ''}
@@ -176,7 +177,7 @@ function Curve({
             y={height + lift}
             textAnchor="middle"
           >
-            {attempt.status ?? '×'}
+            {attempt.status}
           </text>
         ))}
         {next === null ? null : (
@@ -216,14 +217,15 @@ function Mark({ attempt, x, y }: { attempt: DeliveryAttempt; x: number; y: numbe
 
 /**
  * Above its mark, or below where there is no room above. Of many that got the same, only the first and
- * the last are labelled: a row of forty says no more than two.
+ * the last are labelled: a row of forty says no more than two. Where nothing came back the cross says it all.
  */
 function spreadLabels<M extends { x: number; attempt: DeliveryAttempt }>(marks: readonly M[]) {
   const last = marks.at(-1)
   const worth = marks.filter(({ attempt }, index) => {
     const before = marks[index - 1]?.attempt
     const isNews = before?.status !== attempt.status || before.error !== attempt.error
-    return marks.length <= LABELS_MAX || isNews || index === marks.length - 1
+    const isWorth = marks.length <= LABELS_MAX || isNews || index === marks.length - 1
+    return isWorth && attempt.status !== null
   })
   const reached = { above: Number.NEGATIVE_INFINITY, below: Number.NEGATIVE_INFINITY }
   return worth.flatMap((mark) => {

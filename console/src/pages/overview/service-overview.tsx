@@ -9,7 +9,6 @@ import { Choice } from '../../ui/forms/field.tsx'
 import { Curves } from './curves.tsx'
 import { DueTimes } from './due-times.tsx'
 import { LatestAttempts } from './latest-attempts.tsx'
-import { Processes } from './processes.tsx'
 import { Tiles } from './tiles.tsx'
 import { Troubled } from './troubled.tsx'
 import { Verdict } from './verdict.tsx'
@@ -55,7 +54,6 @@ function Parts({ stats, period }: { stats: Stats; period: StatsPeriod }) {
         <DueTimes stats={stats} />
         <LatestAttempts />
       </div>
-      <Processes stats={stats} />
     </>
   )
 }

@@ -1,6 +1,7 @@
-// The settings as the process that answered resolved them. Of a secret one learns that it is set.
+// What runs, and the settings as the process that answered resolved them. Of a secret one learns that it is set.
 
 import { useState } from 'react'
+import { useShowsAll } from '../../api/cells.ts'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
 import type { Setting } from '../../api/types.ts'
@@ -9,6 +10,7 @@ import { Loading, Problem } from '../../ui/basics/messages.tsx'
 import { PageHead, Panel } from '../../ui/basics/page.tsx'
 import { Field } from '../../ui/forms/field.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
+import { Processes } from './processes.tsx'
 
 const COLUMNS: readonly Column<Setting>[] = [
   { head: 'Setting', cell: ({ name }) => <code>{name}</code> },
@@ -26,6 +28,7 @@ const COLUMNS: readonly Column<Setting>[] = [
 
 export default function Settings() {
   const { data, error } = useRead<{ settings: readonly Setting[] }>('/operator/v1/settings')
+  const showsAll = useShowsAll()
   const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
   const shown = data?.settings.filter(({ name, about }) =>
@@ -34,6 +37,7 @@ export default function Settings() {
   return (
     <>
       <PageHead title="Settings" />
+      {showsAll === false ? <Processes /> : null}
       {error ? <Problem problem={error} /> : null}
       {shown ? (
         <Panel

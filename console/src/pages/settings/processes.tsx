@@ -1,6 +1,9 @@
+// The processes that deliver, and the shards of each: for who runs the service. The overview says when there is none.
+
+import { useRead } from '../../api/hooks.ts'
 import type { Stats } from '../../api/types.ts'
 import { Badge } from '../../ui/basics/badge.tsx'
-import { Empty } from '../../ui/basics/messages.tsx'
+import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { Panel } from '../../ui/basics/page.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { Time } from '../../ui/times/time.tsx'
@@ -19,14 +22,26 @@ const COLUMNS: readonly Column<Process>[] = [
   },
 ]
 
-export function Processes({ stats: { processes, version } }: { stats: Stats }) {
+const EVERY_MS = 10_000
+
+export function Processes() {
+  const { data, error } = useRead<Stats>('/operator/v1/stats?window=hour', { everyMs: EVERY_MS })
+  const aside = data ? <Badge isPlain>{`version ${data.version}`}</Badge> : null
   return (
-    <Panel title="Processes alive" isFlush aside={<Badge isPlain>{`version ${version}`}</Badge>}>
-      {processes.length === 0 ? (
+    <Panel title="Processes alive" isFlush aside={aside}>
+      {error ? <Problem problem={error} /> : null}
+      {data === undefined && !error ? <Loading lines={2} /> : null}
+      {data?.processes.length === 0 ? (
         <Empty title="None">Nothing goes out until one starts.</Empty>
-      ) : (
-        <Table label="Processes alive" columns={COLUMNS} rows={processes} keyOf={({ id }) => id} />
-      )}
+      ) : null}
+      {data && data.processes.length > 0 ? (
+        <Table
+          label="Processes alive"
+          columns={COLUMNS}
+          rows={data.processes}
+          keyOf={({ id }) => id}
+        />
+      ) : null}
     </Panel>
   )
 }
