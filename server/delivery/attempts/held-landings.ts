@@ -21,7 +21,11 @@ export class HeldLandings {
   }
 
   async landAll(afterMs: number): Promise<void> {
-    if (afterMs > 0) await new Promise<void>((resolve) => this.#setTimer(afterMs, resolve))
+    if (afterMs > 0) {
+      // Timers drop the fraction of a millisecond, and may be one early: what is not over then would not be handed over.
+      const wholeMs = Math.ceil(afterMs) + 1
+      await new Promise<void>((resolve) => this.#setTimer(wholeMs, resolve))
+    }
     for (const [land, callOff] of [...this.#held]) {
       callOff()
       this.#held.delete(land)
