@@ -49,6 +49,7 @@ import { openSignSession } from './store/connection/sign-session.ts'
 import { WakeUps } from './store/owed/wake-ups.ts'
 import { Sealer } from './store/secrets/sealing.ts'
 import { readDatabaseTime, setClock } from './telemetry/database-time.ts'
+import type { Figures } from './telemetry/joined-figures.ts'
 import { Readiness } from './telemetry/readiness.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { reportUntrustedKeys } from './telemetry/untrusted-keys.ts'
@@ -63,6 +64,8 @@ export interface AppOptions {
   databaseUrl: string
   masterKeys: readonly Buffer[]
   operatorKey: string | null
+  /** Where it is one of several under one parent: the metrics of all of them. */
+  metricsOfAll?: () => Promise<string>
   /** No other process uses this database, so leases of a dead predecessor need not expire first. */
   isAlone?: boolean
   /** Makes the routes that only a sandbox has. */
@@ -92,6 +95,10 @@ export interface PaybellApp {
   baseUrl(): string
   /** The address of the operator's routes and console: another one, when they have a port of their own. */
   operatorUrl(): string
+  /** The metrics of this process, to be joined with those of others. */
+  figures(): Promise<Figures>
+  /** What of them stays when the process is gone; also after a stop. */
+  countedFigures(): Promise<Figures>
   /** Every route that is served; known once started. */
   routes(): readonly RouteEntry[]
   /** If it fails, everything has been stopped again. */
@@ -255,7 +262,7 @@ export function createApp(options: AppOptions): PaybellApp {
     baseUrl: () => doors.baseUrl,
     readiness: () => readiness.check(),
     isDraining: () => phase.isLeaving,
-    metrics: () => metrics.text(),
+    metrics: () => options.metricsOfAll?.() ?? metrics.text(),
     onAnswered: (request) => metrics.countRequest(request),
     tracer: tracing?.tracer ?? null,
     sandbox: options.sandbox?.({ clock, keys: access.keys }) ?? null,
@@ -303,6 +310,8 @@ export function createApp(options: AppOptions): PaybellApp {
     deps,
     baseUrl: () => doors.baseUrl,
     operatorUrl: () => doors.operatorUrl,
+    figures: () => metrics.figures(),
+    countedFigures: () => metrics.countedFigures(),
     routes: () => doors.routes,
     start: () => life.start(),
     drain: (how) => {

@@ -14,7 +14,7 @@ export async function serve(): Promise<void> {
   try {
     await serveHere(parent)
   } finally {
-    parent?.leave()
+    await parent?.leave()
   }
 }
 
@@ -27,6 +27,7 @@ async function serveHere(parent: ParentLink | null): Promise<void> {
     databaseUrl: config.databaseUrl as string,
     masterKeys: config.masterKeys,
     operatorKey: config.operatorKey,
+    ...(parent && { metricsOfAll: () => parent.metricsOfAll() }),
   })
   const supervisor = connectSupervisor({
     env: process.env,
@@ -38,7 +39,7 @@ async function serveHere(parent: ParentLink | null): Promise<void> {
     const hasStarted = !signals.isRequested
     if (hasStarted) {
       logger.info({ baseUrl: app.baseUrl() }, 'paybell.ready')
-      parent?.ready()
+      parent?.ready(app)
       await supervisor.ready()
     }
     const signal = await signals.requested

@@ -1,7 +1,7 @@
 // Gauges: read when Prometheus asks, and not counted in between. Figures of this process, and figures of the
 // database, which are the same from every process.
 
-import { Gauge, type Registry } from '@prometheus-io/client'
+import { type Aggregator, Gauge, type Registry } from '@prometheus-io/client'
 import { DELIVERY_STATES } from '../core/delivery/delivery.ts'
 import { ENDPOINT_STATUSES } from '../core/delivery/endpoint.ts'
 import type { DatabaseGauges } from '../store/history/service-figures.ts'
@@ -53,11 +53,13 @@ const BROKER_GAUGES = {
 export type BrokerName = keyof typeof BROKER_GAUGES
 
 type Collect = (gauge: Gauge<string>) => void | Promise<void>
+/** `joined`: what stands for several processes of one parent. */
 type AddGauge = (
   name: string,
   help: string,
   labelNames: readonly string[],
   collect: Collect,
+  joined: Aggregator,
 ) => void
 
 export function addGauges(
@@ -66,17 +68,22 @@ export function addGauges(
   sources: GaugeSources,
   heartbeatAtMs: () => number,
 ): void {
-  const gauge: AddGauge = (name, help, labelNames, collect) => {
+  const gauge: AddGauge = (name, help, labelNames, collect, aggregator) => {
     const made: Gauge<string> = new Gauge({
       name,
       help,
       labelNames: [...labelNames],
       registers: [registry],
       collect: () => collect(made),
+      aggregator,
     })
   }
-  gauge('paybell_build_info', 'Always 1; says what is running.', ['version', 'node'], (one) =>
-    one.set({ version, node: process.version }, 1),
+  gauge(
+    'paybell_build_info',
+    'Always 1; says what is running.',
+    ['version', 'node'],
+    (one) => one.set({ version, node: process.version }, 1),
+    'max',
   )
   addProcessGauges(sources, heartbeatAtMs, gauge)
   addDatabaseGauges(sources, gauge)
@@ -88,38 +95,59 @@ function addProcessGauges(
   gauge: AddGauge,
 ): void {
   let utilization = performance.eventLoopUtilization()
-  gauge('paybell_deliveries_in_flight', 'Attempts under way.', [], (one) =>
-    one.set(engine.inFlight),
+  gauge(
+    'paybell_deliveries_in_flight',
+    'Attempts under way.',
+    [],
+    (one) => one.set(engine.inFlight),
+    'sum',
   )
-  gauge('paybell_deliveries_in_memory', 'Deliveries held in memory.', [], (one) =>
-    one.set(engine.inMemory),
+  gauge(
+    'paybell_deliveries_in_memory',
+    'Deliveries held in memory.',
+    [],
+    (one) => one.set(engine.inMemory),
+    'sum',
   )
-  gauge('paybell_shards_held', 'Shards that this process sends for.', [], (one) =>
-    one.set(engine.shards.length),
+  gauge(
+    'paybell_shards_held',
+    'Shards that this process sends for.',
+    [],
+    (one) => one.set(engine.shards.length),
+    'sum',
   )
   gauge(
     'paybell_shards_awaited',
     'Shards whose process shows no life: this process waits for their leases to run out.',
     [],
     (one) => one.set(engine.awaitedShards),
+    'max',
   )
   gauge(
     'paybell_session_sign',
     'Whether the others would know this process to be dead by the end of its session: 1 or 0.',
     [],
     (one) => one.set(engine.hasSign ? 1 : 0),
+    'min',
   )
   gauge(
     'paybell_worker_last_heartbeat_timestamp_seconds',
     'When this process last renewed its leases, by the clock of the database.',
     [],
     (one) => one.set(heartbeatAtMs() / 1_000),
+    'min',
   )
-  gauge('paybell_db_pool_connections', 'Connections to the database.', ['state'], (one) => {
-    one.set({ state: 'active' }, pool.totalCount - pool.idleCount)
-    one.set({ state: 'idle' }, pool.idleCount)
-    one.set({ state: 'waiting' }, pool.waitingCount)
-  })
+  gauge(
+    'paybell_db_pool_connections',
+    'Connections to the database.',
+    ['state'],
+    (one) => {
+      one.set({ state: 'active' }, pool.totalCount - pool.idleCount)
+      one.set({ state: 'idle' }, pool.idleCount)
+      one.set({ state: 'waiting' }, pool.waitingCount)
+    },
+    'sum',
+  )
   gauge(
     'paybell_event_loop_utilization_ratio',
     'The share of time since the last look in which the event loop was busy.',
@@ -129,18 +157,23 @@ function addProcessGauges(
       one.set(performance.eventLoopUtilization(now, utilization).utilization)
       utilization = now
     },
+    'max',
   )
   for (const source of sources) {
     const { consuming, consumingHelp, lag, lagHelp } = BROKER_GAUGES[source.broker]
-    gauge(consuming, consumingHelp, [], (one) => one.set(source.isConsuming ? 1 : 0))
-    gauge(lag, lagHelp, [], (one) => one.set(source.lag))
+    gauge(consuming, consumingHelp, [], (one) => one.set(source.isConsuming ? 1 : 0), 'max')
+    gauge(lag, lagHelp, [], (one) => one.set(source.lag), 'sum')
   }
-  gauge('paybell_ready', 'Whether /readyz would say yes: 1 or 0.', [], async (one) =>
-    one.set((await isReady()) ? 1 : 0),
+  gauge(
+    'paybell_ready',
+    'Whether /readyz would say yes: 1 or 0.',
+    [],
+    async (one) => one.set((await isReady()) ? 1 : 0),
+    'max',
   )
 }
 
-/** The same from every process, since they come from the database: read them with max(), not sum(). */
+/** The same from every process, since they come from the database: read them with max(), not sum(), as we do. */
 function addDatabaseGauges(
   { database, nowMs, untrustedKeys }: GaugeSources,
   gauge: AddGauge,
@@ -152,14 +185,24 @@ function addDatabaseGauges(
     labelNames: readonly string[],
     set: (one: Gauge<string>, gauges: DatabaseGauges) => void,
   ) =>
-    gauge(name, help, labelNames, async (one) => {
-      const gauges = await database()
-      one.reset()
-      if (gauges !== null) set(one, gauges)
-      else if (labelNames.length === 0) one.remove()
-    })
-  gauge('paybell_database_up', 'Whether the database answered in time: 1 or 0.', [], async (one) =>
-    one.set((await database()) === null ? 0 : 1),
+    gauge(
+      name,
+      help,
+      labelNames,
+      async (one) => {
+        const gauges = await database()
+        one.reset()
+        if (gauges !== null) set(one, gauges)
+        else if (labelNames.length === 0) one.remove()
+      },
+      'max',
+    )
+  gauge(
+    'paybell_database_up',
+    'Whether the database answered in time: 1 or 0.',
+    [],
+    async (one) => one.set((await database()) === null ? 0 : 1),
+    'min',
   )
   fromDatabase(
     'paybell_deliveries',
@@ -242,5 +285,6 @@ function addDatabaseGauges(
       one.reset()
       for (const [keys, count] of counts) if (count !== null) one.set({ keys }, count)
     },
+    'max',
   )
 }

@@ -7,6 +7,7 @@ import { EVENT_KINDS, type EventKind } from '../core/payments/payment.ts'
 import { uuidTimeMs } from '../core/plain/uuid.ts'
 import type { AttemptReport } from '../delivery/seams/environment.ts'
 import { addGauges, type BrokerName, type GaugeSources } from './gauges.ts'
+import type { Figures } from './joined-figures.ts'
 
 export interface AnsweredRequest {
   method: string
@@ -220,6 +221,16 @@ export class Metrics {
 
   async text(): Promise<string> {
     return this.#registry.metrics()
+  }
+
+  /** To be joined with those of other processes. */
+  async figures(): Promise<Figures> {
+    return this.#registry.getMetricsAsJSON()
+  }
+
+  /** The same without what has to be asked of others, the database above all: for the end of the process. */
+  async countedFigures(): Promise<Figures> {
+    return this.#registry.getMetricsAsJSON('sum')
   }
 
   #counter<L extends string = never>(

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Pool } from 'pg'
+import { parseMetrics } from '../deploy/scrape.ts'
 import { runCommand, type Started } from '../support/command-line.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
@@ -109,6 +110,29 @@ test('two processes serve on one port: killed, replaced and stopped', async (t) 
     assert.equal(linesOf(served, 'paybell.starting').length, 1, 'said by the parent, for all')
   })
 
+  const readMetrics = async () => {
+    const headers = { authorization: `Bearer ${SERVED_OPERATOR_KEY}` }
+    const answer = await fetch(`${baseUrl}/metrics`, { headers })
+    assert.equal(answer.status, 200)
+    const series = parseMetrics(await answer.text())
+    const sumOf = (metric: string) =>
+      series.filter(({ name }) => name === metric).reduce((sum, { value }) => sum + value, 0)
+    return {
+      requests: sumOf('http_server_request_duration_seconds_count'),
+      shards: sumOf('paybell_shards_held'),
+    }
+  }
+  let counted = await readMetrics()
+
+  await t.test('/metrics answers for both, whichever is asked', async () => {
+    for (let round = 0; round < 4; round++) {
+      const now = await readMetrics()
+      assert.equal(now.shards, 64)
+      assert.ok(now.requests > counted.requests, `${now.requests} after ${counted.requests}`)
+      counted = now
+    }
+  })
+
   await t.test('one that is killed is started again under its number', async (t) => {
     const before = await ownersOf(database.pool)
     const killedAt = performance.now()
@@ -122,6 +146,8 @@ test('two processes serve on one port: killed, replaced and stopped', async (t) 
     assert.equal(again?.process, 2)
     await untilAllShardsAreShared(database.pool, 2)
     assert.equal(linesOf(served, 'process.died').length, 1)
+    const now = await readMetrics()
+    assert.ok(now.requests > counted.requests, 'what it had counted stays')
   })
 
   await t.test('SIGHUP replaces both, and every request is answered all the while', async (t) => {

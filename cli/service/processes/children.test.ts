@@ -4,17 +4,25 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
+import type { Figures } from '../../../server/telemetry/joined-figures.ts'
 import { Children } from './children.ts'
 import type { ToChild } from './messages.ts'
 import { restartPauseMs } from './place.ts'
 import type { Forked } from './serving-process.ts'
 
+function counted(requests: number): Figures {
+  const values = [{ value: requests, labels: {} }]
+  return [{ name: 'requests_total', help: 'x', type: 'counter', aggregator: 'sum', values }]
+}
+
 class Pretended extends EventEmitter {
   readonly number: number
   readonly isPrepared: boolean
-  readonly told: ToChild[] = []
+  readonly told: ToChild['say'][] = []
   isKilled = false
   isHung = false
+  requests = 0
+  metrics = ''
   readonly process = {
     pid: 1,
     kill: () => {
@@ -34,8 +42,11 @@ class Pretended extends EventEmitter {
   }
 
   send(message: ToChild): boolean {
-    if (message !== 'ping') this.told.push(message)
-    else if (!this.isHung) this.emit('message', 'pong')
+    if (message.say === 'metrics') this.metrics = message.text
+    else if (message.say === 'figures') {
+      if (!this.isHung) this.emit('message', { say: 'figures', figures: counted(this.requests) })
+    } else if (message.say !== 'ping') this.told.push(message.say)
+    else if (!this.isHung) this.emit('message', { say: 'pong' })
     return true
   }
 }
@@ -68,9 +79,9 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 async function opened(t: TestContext, count: number) {
   const parts = pretend(t, count)
   const opening = parts.children.open()
-  parts.at(0).emit('message', 'ready')
+  parts.at(0).emit('message', { say: 'ready' })
   assert.equal(await opening, null)
-  for (const one of parts.forked.slice(1)) one.emit('message', 'ready')
+  for (const one of parts.forked.slice(1)) one.emit('message', { say: 'ready' })
   await settled()
   return parts
 }
@@ -80,7 +91,7 @@ test('the first child is started alone, and the others once it is ready', async 
   const opening = children.open()
   await settled()
   assert.equal(forked.length, 1)
-  at(0).emit('message', 'ready')
+  at(0).emit('message', { say: 'ready' })
   assert.equal(await opening, null)
   assert.deepEqual(
     forked.map(({ number, isPrepared }) => [number, isPrepared]),
@@ -145,13 +156,13 @@ test('each is replaced only when the one before has been, and the old one ends w
   void children.renew()
   await settled()
   assert.deepEqual([forked.length, at(0).told], [3, []])
-  at(2).emit('message', 'ready')
+  at(2).emit('message', { say: 'ready' })
   await settled()
   assert.deepEqual([forked.length, at(0).told], [3, ['replaced']])
   at(0).emit('exit', 0, null)
   await settled()
   assert.deepEqual([forked.length, at(3).number], [4, 2])
-  at(3).emit('message', 'ready')
+  at(3).emit('message', { say: 'ready' })
   await settled()
   assert.deepEqual(at(1).told, ['replaced'])
   at(1).emit('exit', 0, null)
@@ -166,7 +177,7 @@ test('asked twice more on the way, all are replaced once more', async (t) => {
   void children.renew()
   for (const index of [1, 2]) {
     await settled()
-    at(index).emit('message', 'ready')
+    at(index).emit('message', { say: 'ready' })
     await settled()
     at(index - 1).emit('exit', 0, null)
   }
@@ -232,4 +243,34 @@ test('a second signal is passed on; what does not end at its limit is killed', a
   tick(1)
   assert.equal(at(1).isKilled, true)
   assert.equal(await stopping, false)
+})
+
+test('metrics are those of all: of one that hangs as it last said, and of those that are gone what they had counted', async (t) => {
+  const { at, tick } = await opened(t, 2)
+  const first = at(0)
+  const ask = async () => {
+    first.emit('message', { say: 'metrics' })
+    await settled()
+    tick(2_000)
+    await settled()
+    return /^requests_total (\d+)$/m.exec(first.metrics)?.[1]
+  }
+  first.requests = 3
+  at(1).requests = 4
+  assert.equal(await ask(), '7')
+  first.requests = 5
+  at(1).requests = 100
+  at(1).isHung = true
+  assert.equal(await ask(), '9')
+  at(1).emit('exit', null, 'SIGKILL')
+  await settled()
+  assert.equal(await ask(), '9', 'a sum never falls')
+  tick(400)
+  at(2).emit('message', { say: 'ready' })
+  at(2).requests = 1
+  assert.equal(await ask(), '10')
+  at(2).emit('message', { say: 'last', figures: counted(2) })
+  at(2).emit('exit', 0, null)
+  await settled()
+  assert.equal(await ask(), '11')
 })

@@ -2,6 +2,7 @@
 // alone: it finds out whether the service can start here at all, and takes the port, which the parent then keeps for all.
 
 import type { Logger } from 'pino'
+import { AllFigures } from './all-figures.ts'
 import { Place } from './place.ts'
 import { type End, type Forked, ServingProcess } from './serving-process.ts'
 
@@ -18,6 +19,7 @@ export class Children {
   readonly #parts: ChildrenParts
   readonly #places: readonly Place[]
   readonly #alive = new Set<ServingProcess>()
+  readonly #figures = new AllFigures()
   #isOpen = false
   #isStopping = false
   #renewing: 'no' | 'yes' | 'again' = 'no'
@@ -96,11 +98,23 @@ export class Children {
 
   #fork(number: number): ServingProcess {
     const { fork, logger } = this.#parts
-    const one = new ServingProcess(number, fork(number, !this.#isOpen), ({ pid }) =>
-      logger.error({ process: number, childPid: pid }, 'process.silent'),
-    )
+    const one = new ServingProcess(number, fork(number, !this.#isOpen), {
+      onSilent: ({ pid }) => logger.error({ process: number, childPid: pid }, 'process.silent'),
+      onMetrics: (asking) => void this.#answer(asking),
+    })
     this.#alive.add(one)
-    void one.ended.then(() => this.#alive.delete(one))
+    void one.ended.then(() => {
+      this.#alive.delete(one)
+      this.#figures.forget(one)
+    })
     return one
+  }
+
+  async #answer(asking: ServingProcess): Promise<void> {
+    try {
+      asking.answer(await this.#figures.text(this.#alive))
+    } catch (error) {
+      this.#parts.logger.error({ error: String(error) }, 'processes.metrics-not-joined')
+    }
   }
 }

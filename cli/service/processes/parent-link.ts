@@ -2,9 +2,16 @@
 // so, when it gets a signal itself, and when its parent is gone: none stays behind.
 
 import cluster from 'node:cluster'
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import type { Figures } from '../../../server/telemetry/joined-figures.ts'
 import { StopSignals } from '../../basics/stop-signals.ts'
 import { NUMBER_VARIABLE, PREPARED_VARIABLE, type ToChild, type ToParent } from './messages.ts'
+
+/** What the parent may ask of it. */
+export interface Served {
+  figures(): Promise<Figures>
+  countedFigures(): Promise<Figures>
+}
 
 export interface ParentLink {
   /** 1, 2, 3 …: the same for the one that takes its place. */
@@ -14,10 +21,15 @@ export interface ParentLink {
   signals: StopSignals
   /** Another process has its place: this one stops, and the service does not. */
   isReplaced(): boolean
-  ready(): void
+  ready(served: Served): void
+  /** The metrics of all processes of this parent. */
+  metricsOfAll(): Promise<string>
   /** Lets the process end. */
-  leave(): void
+  leave(): Promise<void>
 }
+
+/** The parent gives each process 2 seconds for its figures. */
+const METRICS_MS_MAX = 5_000
 
 /** Null where this process has no such parent. */
 export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
@@ -26,6 +38,8 @@ export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
   if (worker === undefined || worker === null || number === undefined) return null
   const source = new EventEmitter<Record<'SIGTERM', [NodeJS.Signals]>>()
   const signals = new StopSignals(source as unknown as NodeJS.Process)
+  const answers = new EventEmitter<Record<'metrics', [string]>>().setMaxListeners(0)
+  let served: Served | null = null
   let isReplaced = false
   // Ctrl-C, and systemd with its default, signal the parent and every child; the parent passes it on besides. So only the
   // parent's word counts as the second.
@@ -36,17 +50,31 @@ export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
     stop()
     source.emit('SIGTERM', 'SIGTERM')
   }
-  const say = (message: ToParent) => worker.send(message, undefined, undefined, () => {})
-  const heard: Record<ToChild, () => void> = {
+  const say = (message: ToParent) =>
+    new Promise<void>((resolve) => {
+      if (!process.connected) resolve()
+      // A parent that is gone is noticed by the end of the channel.
+      else worker.send(message, undefined, undefined, () => resolve())
+    })
+  const heard: Record<Exclude<ToChild['say'], 'metrics'>, () => unknown> = {
     stop,
     hurry,
     replaced: () => {
       isReplaced = true
       stop()
     },
-    ping: () => say('pong'),
+    ping: () => say({ say: 'pong' }),
+    // Without an answer the parent has those of last time.
+    figures: () =>
+      served?.figures().then(
+        (figures) => say({ say: 'figures', figures }),
+        () => {},
+      ),
   }
-  process.on('message', (message: ToChild) => heard[message]?.())
+  process.on('message', (message: ToChild) => {
+    if (message.say === 'metrics') answers.emit('metrics', message.text)
+    else heard[message.say]?.()
+  })
   process.on('SIGTERM', stop).on('SIGINT', stop)
   // A terminal that closes says it to all of its processes; what it means is the parent's to decide.
   process.on('SIGHUP', () => {})
@@ -60,8 +88,20 @@ export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
     isPrepared: env[PREPARED_VARIABLE] === '1',
     signals,
     isReplaced: () => isReplaced,
-    ready: () => say('ready'),
-    leave() {
+    ready(one) {
+      served = one
+      void say({ say: 'ready' })
+    },
+    async metricsOfAll() {
+      // Whichever answer is next: it is of a moment ago, for whom it may have been made.
+      const answered = once(answers, 'metrics', { signal: AbortSignal.timeout(METRICS_MS_MAX) })
+      void say({ say: 'metrics' })
+      const [text] = await answered
+      return text as string
+    },
+    async leave() {
+      const figures = await served?.countedFigures().catch(() => undefined)
+      if (figures) await say({ say: 'last', figures })
       worker.exitedAfterDisconnect = true
       if (process.connected) process.disconnect()
     },

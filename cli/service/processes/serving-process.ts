@@ -1,6 +1,7 @@
 // The parent's side of one child: whether it is ready, whether its event loop turns, and how it ends.
 
 import type { Worker } from 'node:cluster'
+import type { Figures } from '../../../server/telemetry/joined-figures.ts'
 import type { ToChild, ToParent } from './messages.ts'
 
 /** What is needed of Node's. */
@@ -19,6 +20,13 @@ export interface End {
 const PING_EVERY_MS = 5_000
 /** Counted, and not measured: a machine that sleeps, or freezes all of them, is no fault of a child. */
 const UNANSWERED_MAX = 6
+const FIGURES_MS_MAX = 2_000
+
+export interface ProcessEvents {
+  onSilent(one: ServingProcess): void
+  /** It was asked for the metrics of all. */
+  onMetrics(one: ServingProcess): void
+}
 
 export class ServingProcess {
   readonly number: number
@@ -27,14 +35,18 @@ export class ServingProcess {
   readonly becomesReady: Promise<boolean>
   readonly ended: Promise<End>
   readonly #forked: Forked
-  readonly #onSilent: (one: ServingProcess) => void
+  readonly #events: ProcessEvents
+  /** As it said at its end. */
+  lastFigures: Figures | undefined
+  #isReady = false
+  #awaited: PromiseWithResolvers<Figures | null> | null = null
   #unanswered = 0
 
-  constructor(number: number, forked: Forked, onSilent: (one: ServingProcess) => void) {
+  constructor(number: number, forked: Forked, events: ProcessEvents) {
     this.number = number
     this.pid = forked.process.pid
     this.#forked = forked
-    this.#onSilent = onSilent
+    this.#events = events
     const ready = Promise.withResolvers<boolean>()
     const ended = Promise.withResolvers<End>()
     this.becomesReady = ready.promise
@@ -44,13 +56,18 @@ export class ServingProcess {
     const end = (code: number | null, signal: string | null) => {
       clearInterval(watch)
       ready.resolve(false)
+      this.#awaited?.resolve(null)
       ended.resolve({ code, signal, servedMs: Math.max(0, performance.now() - readyAtMs) })
     }
     forked.on('message', (message: ToParent) => {
       this.#unanswered = 0
-      if (message !== 'ready') return
-      readyAtMs = performance.now()
-      ready.resolve(true)
+      if (message.say === 'ready') {
+        this.#isReady = true
+        readyAtMs = performance.now()
+        ready.resolve(true)
+      } else if (message.say === 'metrics') events.onMetrics(this)
+      else if (message.say === 'figures') this.#awaited?.resolve(message.figures)
+      else if (message.say === 'last') this.lastFigures = message.figures
     })
     forked.once('exit', end)
     // One that could not be started at all has no exit; what else goes wrong with the channel ends in one.
@@ -59,8 +76,28 @@ export class ServingProcess {
     })
   }
 
-  say(message: ToChild): void {
-    if (this.#forked.isConnected()) this.#forked.send(message, undefined, undefined, () => {})
+  say(say: Exclude<ToChild['say'], 'metrics'>): void {
+    this.#send({ say })
+  }
+
+  /** The metrics of all, which it has asked for. */
+  answer(text: string): void {
+    this.#send({ say: 'metrics', text })
+  }
+
+  /** Its metrics; null where it has none yet, or does not answer in time. */
+  async giveFigures(): Promise<Figures | null> {
+    if (!this.#isReady || !this.#forked.isConnected()) return null
+    if (this.#awaited === null) {
+      this.#awaited = Promise.withResolvers()
+      this.say('figures')
+    }
+    const awaited = this.#awaited
+    const timer = setTimeout(() => awaited.resolve(null), FIGURES_MS_MAX)
+    const figures = await awaited.promise
+    clearTimeout(timer)
+    if (this.#awaited === awaited) this.#awaited = null
+    return figures
   }
 
   kill(): void {
@@ -74,13 +111,17 @@ export class ServingProcess {
     clearTimeout(timer)
   }
 
+  #send(message: ToChild): void {
+    if (this.#forked.isConnected()) this.#forked.send(message, undefined, undefined, () => {})
+  }
+
   #look(): void {
     if (this.#unanswered < UNANSWERED_MAX) {
       this.#unanswered++
       this.say('ping')
       return
     }
-    this.#onSilent(this)
+    this.#events.onSilent(this)
     this.kill()
   }
 }
