@@ -1,6 +1,9 @@
 // `paybell serve --processes` (decisions §20): one parent and its serving processes, as real ones, with real signals.
 
 import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Pool } from 'pg'
 import { parseMetrics } from '../deploy/scrape.ts'
@@ -189,11 +192,27 @@ test('when the parent is killed its children stop in order, and none stays behin
   assert.equal(linesOf(served, 'paybell.stopped').length, 2)
 })
 
+/** A program in the place of systemd's that writes down what it is asked to say. */
+async function standInForSystemd(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'paybell-notify-'))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const log = join(folder, 'log')
+  await writeFile(join(folder, 'systemd-notify'), `#!/bin/sh\necho "$@" >> ${log}\n`, {
+    mode: 0o755,
+  })
+  return {
+    env: { PATH: `${folder}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/notify' },
+    said: async () => (await readFile(log, 'utf8')).split('\n').filter(Boolean),
+  }
+}
+
 test('a second signal ends the draining of all, and a signal to all of them at once is one', async (t) => {
   const database = await cloneDatabase()
+  const systemd = await standInForSystemd(t)
   const served = startServe(t, database, {
     PAYBELL_PROCESSES: '2',
     PAYBELL_DRAIN_SECONDS: '600',
+    ...systemd.env,
   })
   const ready = await untilReady(served, 2)
   // As a terminal does with Ctrl-C.
@@ -206,6 +225,7 @@ test('a second signal ends the draining of all, and a signal to all of them at o
   const { code, stderr } = await served.ended
   assert.equal(code, 0, stderr)
   await assertNothingLeft(database.pool, ready)
+  assert.deepEqual(await systemd.said(), ['--ready', 'STOPPING=1'], 'by the parent alone')
 })
 
 test('a start that fails ends with the exit code and the one sentence of its first child', async (t) => {
