@@ -102,7 +102,7 @@ site.test(
     await row.getByText('DELIVERED').waitFor()
     await row.getByRole('link', { name: 'Followed', exact: true }).waitFor()
     await row.getByText('12,345.67 EUR').waitFor()
-    const link = row.getByRole('link', { name: /payment\.created/ })
+    const link = row.getByRole('link', { name: 'created #1' })
     assert.match((await link.getAttribute('href')) ?? '', /^\/console\/deliveries\/[0-9a-f-]{36}$/)
     await link.click()
 

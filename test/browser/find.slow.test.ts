@@ -33,6 +33,11 @@ const cutOff = (page: Page) =>
   page.evaluate<number>(
     `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table-scroll'))`,
   )
+/** Whether the first address in a table has its middle left out. */
+const isAddressCut = (page: Page) =>
+  page.evaluate<boolean>(
+    `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.address > [aria-hidden]'))`,
+  )
 const box = (page: Page) => page.getByRole('combobox', { name: /Any id/ })
 
 site.test(
@@ -73,14 +78,15 @@ site.test(
 )
 
 site.test(
-  'a list of deliveries has names in place of ids, and addresses with their middle left out',
+  'a list of deliveries has names in place of ids, and addresses cut in the middle where there is no room',
   { as: 'operator' },
   async ({ page, go, checkAccessibility }) => {
     await go('/deliveries')
     const row = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr')
     await row.getByRole('link', { name: 'CHAIR-77', exact: true }).waitFor()
     await row.getByRole('link', { name: 'Fabrikam Woodworks', exact: true }).waitFor()
-    await row.getByRole('link', { name: /^127\.0\.0\.1:.*….*old-town$/ }).waitFor()
+    await row.getByRole('link', { name: url.replace('http://', ''), exact: true }).waitFor()
+    assert.equal(await isAddressCut(page), true, 'there is no room for it')
     assert.equal(await cutOff(page), 0, 'all columns are in sight')
     await checkAccessibility()
 
@@ -144,8 +150,11 @@ site.test(
     await page.waitForURL(/q=old-town/)
     await page
       .getByRole('table', { name: 'Endpoints' })
-      .getByRole('link', { name: /….*old-town$/ })
+      .getByRole('link', { name: url.replace('http://', ''), exact: true })
       .waitFor()
+    await page.setViewportSize({ width: 2400, height: 860 })
+    await until('all of it is shown where there is room', async () => !(await isAddressCut(page)))
+    await page.setViewportSize({ width: 1280, height: 860 })
     await page.getByLabel('Address').fill('new-town')
     await page.getByText('No endpoint matches this filter').waitFor()
   },

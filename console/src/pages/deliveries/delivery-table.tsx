@@ -25,8 +25,8 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
       head: 'Event',
       cell: (row) => (
         <span className={`nowrap${shown.has(row.id) ? '' : ' is-new'}`}>
-          <Link to={`/deliveries/${row.id}`} className="row-link">
-            {row.event} <span className="muted">#{row.sequence}</span>
+          <Link to={`/deliveries/${row.id}`} className="row-link" title={row.event}>
+            {toShortEvent(row.event)} <span className="muted">#{row.sequence}</span>
           </Link>
         </span>
       ),
@@ -65,8 +65,7 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
         </Link>
       ),
     },
-    { head: 'Attempts', isNumber: true, cell: (row) => row.attempts },
-    { head: 'Answer', cell: (row) => <Outcome of={row.lastOutcome} /> },
+    { head: 'Attempts', cell: (row) => <Attempts of={row} /> },
     { head: 'Next', cell: (row) => <NextAttempt of={row} /> },
     { head: 'Created', cell: (row) => <Time at={row.createdAt} as="short" /> },
   ]
@@ -91,10 +90,24 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
   )
 }
 
-/** `answered 503` → 503. */
-function Outcome({ of }: { of: string | null }) {
-  if (of === null) return <span className="muted">–</span>
-  return <span className="nowrap">{toOutcomeText(of).replace(/^answered /, '')}</span>
+/** Each event is one of a payment: `payment.paid` → paid. */
+function toShortEvent(event: string): string {
+  return event.replace(/^payment\./, '')
+}
+
+/** How many, and what the last of them got: `3, 503`. */
+function Attempts({ of: { attempts, lastOutcome } }: { of: Delivery }) {
+  if (lastOutcome === null)
+    return <span className="muted">{attempts === 0 ? 'none' : attempts}</span>
+  const outcome = toOutcomeText(lastOutcome).replace(/^answered /, '')
+  return (
+    <span
+      className="nowrap"
+      title={`Attempts: ${attempts}; the last one: ${toOutcomeText(lastOutcome)}`}
+    >
+      {attempts} <span className="muted">· {outcome}</span>
+    </span>
+  )
 }
 
 /** What was there when the page was opened, or a moment ago: everything else has just appeared. */
