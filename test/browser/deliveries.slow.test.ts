@@ -140,6 +140,40 @@ site.test(
 )
 
 site.test(
+  'updates of one payment are folded under the newest, and unfolded by keyboard',
+  { as: 'operator' },
+  async ({ page, go, checkAccessibility }) => {
+    const { receiver, caller, clientId } = await addShop('Folded')
+    const paymentId = await pay(caller, { externalId: 'FOLDED-1', status: { state: 'DRAFT' } })
+    for (const state of ['PENDING_APPROVAL', 'DUE']) {
+      const { document: _, version: __, ...plain } = SAMPLE
+      const changed = { ...plain, id: paymentId, externalId: 'FOLDED-1', status: { state } }
+      assert.ok((await caller.putPayment(paymentId, changed)).ok)
+    }
+    await receiver.hasSeen(({ accepted }) => accepted.length === 3)
+    await go(`/deliveries?clientId=${clientId}`)
+    await page.getByText('3 shown').waitFor()
+    assert.equal(await rows(page).count(), 1)
+    await rows(page).getByRole('link', { name: 'due #3' }).waitFor()
+    const fold = page.getByRole('button', { name: /^2 earlier.*: updates of payment FOLDED-1$/ })
+    assert.equal(await fold.getAttribute('aria-expanded'), 'false')
+    await fold.focus()
+    await page.keyboard.press('Enter')
+    await rows(page).getByRole('link', { name: 'created #1' }).waitFor()
+    assert.equal(await rows(page).count(), 3)
+    assert.equal(await fold.getAttribute('aria-expanded'), 'true')
+    await checkAccessibility()
+    await page.keyboard.press('Space')
+    await rows(page).nth(1).waitFor({ state: 'detached' })
+
+    // Who asks for one payment gets all of it.
+    await go(`/deliveries?paymentId=${paymentId}`)
+    await rows(page).nth(2).waitFor()
+    assert.equal(await fold.count(), 0)
+  },
+)
+
+site.test(
   'an operator verifies what a receiver saw, and takes the request along as a command',
   { as: 'operator' },
   async ({ page, go }) => {

@@ -10,6 +10,11 @@ import {
   toggleState,
   toQuery,
 } from '../../console/src/pages/deliveries/filter.ts'
+import {
+  describeEarlier,
+  groupUpdates,
+  type Listed,
+} from '../../console/src/pages/deliveries/updates.ts'
 import { documentOf, fileOf } from '../../console/src/pages/delivery/body.ts'
 import { compareBody, compareSignature } from '../../console/src/pages/delivery/compare.ts'
 import { quote, toCurl } from '../../console/src/pages/delivery/curl.ts'
@@ -42,6 +47,32 @@ test('regression: what is counted and then confirmed ends at the moment of askin
   // The service refuses an end before the beginning.
   const later = { from: '2026-11-15T08:00:00.000Z' }
   assert.deepEqual(asked(`from=${later.from}`), later)
+})
+
+test('updates of one payment at one endpoint are folded where they follow each other', () => {
+  const row = (
+    id: string,
+    paymentId: string,
+    state: Listed['state'] = 'DELIVERED',
+    endpointId = 'e',
+  ) => ({ id, paymentId, endpointId, state }) as const
+  const groups = groupUpdates([
+    row('4', 'p'),
+    row('3', 'p', 'EXHAUSTED'),
+    row('2', 'p'),
+    row('9', 'q'),
+    row('1', 'p'),
+    row('0', 'p', 'DELIVERED', 'other'),
+  ])
+  assert.deepEqual(
+    groups.map(({ newest, earlier }) => [newest.id, ...earlier.map(({ id }) => id)]),
+    [['4', '3', '2'], ['9'], ['1'], ['0']],
+  )
+  assert.deepEqual(groupUpdates([]), [])
+  // What is worse than the newest is not hidden by it.
+  const [first] = groups
+  assert.ok(first)
+  assert.equal(describeEarlier(first), '2 earlier, 1 EXHAUSTED')
 })
 
 test('a filter survives the way through the address, and the service takes it', () => {

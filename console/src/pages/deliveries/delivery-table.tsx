@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useSession } from '../../api/session.ts'
 import type { Delivery } from '../../api/types.ts'
 import { Address } from '../../ui/basics/address.tsx'
@@ -12,6 +12,7 @@ import { type Column, Table } from '../../ui/lists/table.tsx'
 import { NextAttempt } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import { type Filter, toQuery } from './filter.ts'
+import { describeEarlier, groupUpdates, type Updates } from './updates.ts'
 
 const ID_CHARACTERS_MAX = 20
 
@@ -19,15 +20,19 @@ const ID_CHARACTERS_MAX = 20
 export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; filter: Filter }) {
   const { kind } = useSession()
   const shown = useShown(items)
+  const { rows, folds, earlier } = useFolds(items, filter)
   const narrow = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
   const columns: Column<Delivery>[] = [
     {
       head: 'Event',
       cell: (row) => (
-        <span className={`nowrap${shown.has(row.id) ? '' : ' is-new'}`}>
+        <span
+          className={`nowrap${shown.has(row.id) ? '' : ' is-new'}${earlier.has(row.id) ? ' is-earlier' : ''}`}
+        >
           <Link to={`/deliveries/${row.id}`} className="row-link" title={row.event}>
             {toShortEvent(row.event)} <span className="muted">#{row.sequence}</span>
           </Link>
+          {folds.get(row.id)}
         </span>
       ),
     },
@@ -85,8 +90,56 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
   }
   return (
     <div className="delivery-rows">
-      <Table label="Deliveries" columns={columns} rows={items} keyOf={(row) => row.id} />
+      <Table label="Deliveries" columns={columns} rows={rows} keyOf={(row) => row.id} />
     </div>
+  )
+}
+
+/** The rows that are in sight, and the button that folds or unfolds others, by the row that it stands in. */
+function useFolds(items: readonly Delivery[], filter: Filter) {
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
+  const folds = new Map<string, ReactNode>()
+  const earlier = new Set<string>()
+  // Who asked for one payment wants all of it.
+  if (filter.paymentId !== '' || filter.externalId !== '') return { rows: items, folds, earlier }
+  const toggle = (key: string) => {
+    const next = new Set(unfolded)
+    if (!next.delete(key)) next.add(key)
+    setUnfolded(next)
+  }
+  const rows = groupUpdates(items).flatMap((group) => {
+    if (group.earlier.length === 0) return [group.newest]
+    const isOpen = unfolded.has(group.key)
+    const onToggle = () => toggle(group.key)
+    folds.set(group.newest.id, <Fold group={group} isOpen={isOpen} onToggle={onToggle} />)
+    if (!isOpen) return [group.newest]
+    for (const { id } of group.earlier) earlier.add(id)
+    return [group.newest, ...group.earlier]
+  })
+  return { rows, folds, earlier }
+}
+
+function Fold({
+  group,
+  isOpen,
+  onToggle,
+}: {
+  group: Updates<Delivery>
+  isOpen: boolean
+  onToggle(): void
+}) {
+  const text = describeEarlier(group)
+  const { externalId, paymentId } = group.newest
+  return (
+    <button
+      type="button"
+      className="fold"
+      aria-expanded={isOpen}
+      aria-label={`${text}: updates of payment ${externalId ?? paymentId}`}
+      onClick={onToggle}
+    >
+      <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {text}
+    </button>
   )
 }
 
