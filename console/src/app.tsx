@@ -12,6 +12,7 @@ import { NotFound } from './pages/not-found.tsx'
 import { SignIn } from './pages/sign-in/sign-in.tsx'
 import { matchPath, navigate, useLocation } from './router.ts'
 import { Badge } from './ui/basics/badge.tsx'
+import { applyTheme, brand } from './ui/basics/brand.ts'
 import { Button } from './ui/basics/button.tsx'
 import { Failsafe } from './ui/basics/failsafe.tsx'
 import { Icon } from './ui/basics/icon.tsx'
@@ -22,13 +23,19 @@ import { ThemeToggle } from './ui/forms/theme.tsx'
 import { ZoneToggle } from './ui/times/zone-toggle.tsx'
 
 /** Without a session, `kind` is null: for the console that is an answer, not a failure. */
-type Visitor = Session | { kind: null; mode: Session['mode']; signInWith?: string }
+type Visitor =
+  | Session
+  | { kind: null; mode: Session['mode']; signInWith?: string; theme?: Session['theme'] }
 
 export function App() {
   const queries = useQueryClient()
   const session = useQuery<Visitor, ApiProblem>({
     queryKey: [SESSION_PATH],
-    queryFn: () => api.get(SESSION_PATH),
+    queryFn: async () => {
+      const read = await api.get<Visitor>(SESSION_PATH)
+      applyTheme(read.theme)
+      return read
+    },
     refetchInterval: 60_000,
   })
   const { path } = useLocation()
@@ -150,8 +157,8 @@ function Side({
     <header className={`side${isOpen ? ' is-open' : ''}`}>
       <div className="side-top">
         <Link to="/" className="brand">
-          <img src="/console/bell.svg" alt="" width={22} height={22} />
-          Paybell
+          <img src={brand.logo} alt="" width={22} height={22} />
+          {brand.name}
           {session.mode === 'sandbox' ? (
             <span className="brand-mode">
               <Badge tone="warn" isPlain>

@@ -179,6 +179,7 @@ describe('defaults', () => {
       allowedNetworks: [],
       egressAddresses: null,
       embedOrigins: [],
+      consoleTheme: null,
       extraCa: null,
       trustedProxies: [],
       securityContact: null,
@@ -544,6 +545,38 @@ describe('numbers, durations, networks and addresses', () => {
     const here = loadConfig('sandbox', { [name]: 'http://localhost:8080' })
     assert.deepEqual(here.embedOrigins, ['http://localhost:8080'])
     assert.deepEqual(faultyNames('sandbox', { [name]: 'http://app.example.com' }), [name])
+  })
+
+  test('a theme has a colour that can be read, a logo with TLS and a short name', () => {
+    const name = 'PAYBELL_CONSOLE_THEME'
+    const logo = 'https://app.example.com/logo.svg'
+    assert.deepEqual(
+      production({ [name]: `accent=#7A1FA2, logo=${logo},name = Acme Pay` }).consoleTheme,
+      { accent: '#7A1FA2', logo, name: 'Acme Pay' },
+    )
+    assert.deepEqual(production({ [name]: 'name=A' }).consoleTheme, {
+      ...{ accent: null, logo: null, name: 'A' },
+    })
+    for (const text of [
+      ...[
+        '',
+        'blue',
+        'accent=blue',
+        'accent=#fff',
+        'accent=#ff8800',
+        'accent=#808080',
+        'colour=#000000',
+      ],
+      ...[
+        'logo=http://app.example.com/l.svg',
+        'logo=javascript:alert(1)',
+        'logo=https://a.example/l; *',
+      ],
+      ...['logo=https://a.example/l?x', 'logo=data:image/png;base64,AA', `name=${'x'.repeat(41)}`],
+      ...['name=A,name=B', 'name=A,', 'name='],
+    ].filter(Boolean)) {
+      assert.deepEqual(faultyNames('production', { ...PRODUCTION, [name]: text }), [name], text)
+    }
   })
 
   for (const [name, member] of [

@@ -20,6 +20,7 @@ import {
   tryRead,
 } from '../core/plain/setting.ts'
 import { checkSharedKey } from '../core/signatures/shared-key.ts'
+import { type ConsoleTheme, parseTheme } from './console-theme.ts'
 import { type KafkaSettings, readKafka } from './kafka-settings.ts'
 import { type NatsSettings, readNats } from './nats-settings.ts'
 import { type OidcSettings, readOidc } from './oidc-settings.ts'
@@ -104,6 +105,8 @@ export interface Config {
   egressAddresses: readonly string[] | null
   /** Whose pages may show a client's console. */
   embedOrigins: readonly string[]
+  /** Null: its own look. */
+  consoleTheme: ConsoleTheme | null
   extraCa: string | null
   trustedProxies: readonly string[]
   /** What security.txt says; null: it is not served. */
@@ -211,6 +214,12 @@ export function loadConfig(
         'at most 20 origins with https://, without a path or a wildcard, comma-separated',
         (text) => parseOrigins(text, mode),
       ) ?? [],
+    consoleTheme:
+      parse(
+        'PAYBELL_CONSOLE_THEME',
+        'accent=#rrggbb (with a contrast of 5.5 to white), logo=https://… (without a query) and name=… (up to 40 characters), comma-separated, any of them once',
+        (text) => parseTheme(text, mode),
+      ) ?? null,
     extraCa,
     trustedProxies:
       parse('PAYBELL_TRUSTED_PROXIES', 'a comma-separated list of CIDRs', parseCidrs) ?? [],

@@ -47,17 +47,18 @@ export function parseCidrs(text: string): readonly string[] | undefined {
 
 const ORIGINS_MAX = 20
 
-/** Exact ones: a wildcard or a path would let in pages that no one thought of. Without TLS only to try it out. */
+/** Exact ones: a wildcard or a path would let in pages that no one thought of. */
 export function parseOrigins(text: string, mode: Mode): readonly string[] | undefined {
   const origins = text.split(',').map((each) => each.trim())
   const isExact = (origin: string) => {
-    if (!URL.canParse(origin)) return false
-    const { protocol, hostname, origin: written } = new URL(origin)
-    const isHere =
-      mode === 'sandbox' &&
-      protocol === 'http:' &&
-      /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-    return written === origin && !hostname.includes('*') && (protocol === 'https:' || isHere)
+    const url = URL.canParse(origin) ? new URL(origin) : null
+    return url?.origin === origin && !url.hostname.includes('*') && isSafeAddress(url, mode)
   }
   return origins.length <= ORIGINS_MAX && origins.every(isExact) ? origins : undefined
+}
+
+/** With TLS; without it only at home, to try it out. */
+export function isSafeAddress({ protocol, hostname }: URL, mode: Mode): boolean {
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || (mode === 'sandbox' && protocol === 'http:' && isHere)
 }

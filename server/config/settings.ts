@@ -159,6 +159,11 @@ export const SETTINGS = [
       'Origins whose pages may show a client’s console in a frame, such as https://app.example.com: at most 20, comma-separated.',
   },
   {
+    name: 'PAYBELL_CONSOLE_THEME',
+    about:
+      'How the console looks: accent=#0b5c8f, logo=https://app.example.com/logo.svg, name=Acme Pay; any of them. The accent must be dark enough for white text.',
+  },
+  {
     name: 'PAYBELL_EXTRA_CA_FILE',
     about: 'PEM file of certificate authorities trusted for callbacks besides the usual ones.',
   },

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import { createConsoleLink } from '../../server/operations/access/create-console-link.ts'
+import { until } from '../support/paybell.ts'
 import { openSite } from './support.ts'
 
 /** The service is at 127.0.0.1: to the browser, this is another site. */
@@ -14,7 +15,10 @@ const HOST = '127.0.0.2'
 async function startProduct(): Promise<string> {
   const server = createServer((request, response) => {
     const shown = decodeURIComponent(request.url?.split('?')[1] ?? '')
-    response.setHeader('content-type', 'text/html')
+    const isLogo = request.url === '/logo.svg'
+    response.setHeader('content-type', isLogo ? 'image/svg+xml' : 'text/html')
+    if (isLogo)
+      return void response.end('<svg xmlns="http://www.w3.org/2000/svg" width="22" height="22"/>')
     response.end(
       `<!doctype html><title>Product</title><iframe width=1000 height=800 src="${shown}">`,
     )
@@ -26,7 +30,15 @@ async function startProduct(): Promise<string> {
 
 const product = await startProduct()
 const stranger = await startProduct()
-const site = await openSite({ after }, { env: { PAYBELL_CONSOLE_EMBED_ORIGINS: product } })
+const site = await openSite(
+  { after },
+  {
+    env: {
+      PAYBELL_CONSOLE_EMBED_ORIGINS: product,
+      PAYBELL_CONSOLE_THEME: `accent=#7a1fa2,logo=${product}/logo.svg,name=Acme Pay`,
+    },
+  },
+)
 const { paybell } = site
 const PAGES = /^left the service: http:\/\/127\.0\.0\.2:/
 
@@ -78,5 +90,24 @@ site.test(
     await page.goto(pageWith(stranger, await makeLink()))
     await refused
     assert.equal(await page.frameLocator('iframe').getByRole('heading').count(), 0)
+  },
+)
+
+site.test(
+  'the console has the colour, the logo and the name of the product, and can be read in both themes',
+  { as: 'client', allowedErrors: [PAGES] },
+  async ({ page, go, checkAccessibility }) => {
+    await go('/deliveries')
+    await page.getByRole('link', { name: 'Acme Pay' }).waitFor()
+    assert.equal(await page.title(), 'Deliveries · Acme Pay')
+    const logo = page.locator('.brand img')
+    await until('the logo is loaded', () =>
+      logo.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth === 22),
+    )
+    const colour = await page.evaluate<string>(
+      `getComputedStyle(document.querySelector('a[href="/guides/"]')).color`,
+    )
+    assert.equal(colour, 'rgb(122, 31, 162)')
+    await checkAccessibility()
   },
 )

@@ -20,6 +20,12 @@ export interface Session {
   version: string
   timeScale: number
   expiresAt?: string
+  /** How the console looks (`PAYBELL_CONSOLE_THEME`). */
+  theme?: {
+    name: string | null
+    accent: string | null
+    logo: string | null
+  }
   /** Where operators can sign in with their company, if they can. */
   signInWith?: string
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { ApiProblem, isEmbedded } from '../../api/client.ts'
 import { type Credentials, signIn } from '../../api/session.ts'
 import { currentLocation } from '../../router.ts'
+import { brand } from '../../ui/basics/brand.ts'
 import { Button } from '../../ui/basics/button.tsx'
 import { Notice, Problem } from '../../ui/basics/messages.tsx'
 import { Choice, Field } from '../../ui/forms/field.tsx'
@@ -27,7 +28,7 @@ export function SignIn({
   const [isBusy, setBusy] = useState(false)
 
   useEffect(() => {
-    document.title = 'Sign in · Paybell'
+    document.title = `Sign in · ${brand.name}`
   }, [])
 
   const enter = async (credentials: Credentials) => {
@@ -76,8 +77,8 @@ export function SignIn({
   return (
     <main className="sign-in">
       <div className="sign-in-head">
-        <img src="/console/bell.svg" alt="" width={32} height={32} />
-        <h1>Paybell console</h1>
+        <img src={brand.logo} alt="" width={32} height={32} />
+        <h1>{brand.name} console</h1>
       </div>
       <form className="panel sign-in-form" onSubmit={submit}>
         <Choice

@@ -2,6 +2,7 @@
 
 import { type ReactNode, useEffect, useRef } from 'react'
 import { hasNavigated } from '../../router.ts'
+import { brand } from './brand.ts'
 
 export function PageHead({
   title,
@@ -16,7 +17,7 @@ export function PageHead({
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = `${title} · Paybell`
+    document.title = `${title} · ${brand.name}`
   }, [title])
   // The focus makes a screen reader announce the new page; at the first load the browser has done so.
   useEffect(() => {

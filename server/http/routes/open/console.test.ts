@@ -513,3 +513,14 @@ test('in a page of another origin a client’s link signs in, with a session tha
   }
   assertProblem(await post({ link: await makeLink() }, EMBEDDED), 400, 'malformed-request')
 })
+
+test('a theme is told before anyone signs in, and its logo may be shown', async () => {
+  const logo = 'https://app.example.com/logo.svg'
+  const env = { PAYBELL_CONSOLE_THEME: `accent=#7a1fa2,logo=${logo}` }
+  const themed = await serveHttp(owner, pool, { env, clock: server.clock })
+  const { theme } = (await themed.app.inject({ url: '/console/session' })).json()
+  assert.deepEqual(theme, { name: null, accent: '#7a1fa2', logo })
+  const { headers } = await themed.app.inject({ url: '/console/' })
+  assert.ok(String(headers['content-security-policy']).includes(`; img-src 'self' data: ${logo};`))
+  assert.equal((await whoIs('none')).theme, undefined)
+})

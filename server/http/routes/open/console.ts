@@ -8,7 +8,7 @@ import type { ConsoleSession, SignIn } from '../../../operations/access/console-
 import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
 import type { CompanySignIn } from '../../../operations/people/company-sign-in.ts'
 import { sendKept } from '../../answers/kept-file.ts'
-import { Instant, Uuid, WordOrNull } from '../../basics/scalars.ts'
+import { Instant, TextOrNull, Uuid, WordOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { App, Routes } from '../../basics/typed.ts'
 import { ConsoleFiles } from '../../pages/console-files.ts'
@@ -24,12 +24,12 @@ import { EMPTY_BODY } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 import { originOf } from './company-sign-in.ts'
 
-const policyWith = (frameAncestors: string) =>
+const policyWith = (frameAncestors: string, logo: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    `img-src 'self' data:${logo}`,
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -92,6 +92,12 @@ export const Session = Type.Object({
   version: Type.String(),
   timeScale: Type.Number(),
   expiresAt: Type.Optional(Instant),
+  theme: Type.Optional(
+    Type.Object(
+      { name: TextOrNull(), accent: TextOrNull(), logo: TextOrNull() },
+      { description: 'How the console looks (`PAYBELL_CONSOLE_THEME`).' },
+    ),
+  ),
   signInWith: Type.Optional(
     Type.String({ description: 'Where operators can sign in with their company, if they can.' }),
   ),
@@ -109,16 +115,20 @@ export interface ConsoleRoutesDeps extends ServerDeps {
 
 export function consoleRoutes(deps: ConsoleRoutesDeps): Routes {
   return (app) => {
-    addPages(app, deps.surface === 'operator' ? [] : deps.config.embedOrigins)
+    const { embedOrigins, consoleTheme } = deps.config
+    addPages(app, deps.surface === 'operator' ? [] : embedOrigins, consoleTheme?.logo ?? null)
     addSession(app, deps)
   }
 }
 
 /** Pages of the origins given may show it in a frame; without any, no page may. */
-function addPages(app: App, embedOrigins: readonly string[]): void {
+function addPages(app: App, embedOrigins: readonly string[], logo: string | null): void {
   const files = new ConsoleFiles()
   const isEmbeddable = embedOrigins.length > 0
-  const policy = policyWith(isEmbeddable ? embedOrigins.join(' ') : "'none'")
+  const policy = policyWith(
+    isEmbeddable ? embedOrigins.join(' ') : "'none'",
+    logo === null ? '' : ` ${logo}`,
+  )
   const send = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = (request.params as { '*'?: string })['*'] ?? ''
     const file = await files.find(path)
@@ -198,6 +208,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
         mode: deps.config.mode,
         version: deps.version,
         timeScale: deps.policies.timeScale,
+        ...(deps.config.consoleTheme === null ? {} : { theme: deps.config.consoleTheme }),
         ...(deps.company && isWelcome('operator', deps.surface)
           ? { signInWith: deps.company.name }
           : {}),
