@@ -54,7 +54,7 @@ export default function Certificates() {
       </PageHead>
       <Panel title="What receivers are shown when they ask who calls" isFlush>
         {error ? <Problem problem={error} /> : null}
-        {isPending ? <Loading /> : null}
+        {isPending ? <Loading rows={4} /> : null}
         {all.length > 0 ? (
           <Table label="Certificates" columns={columns} rows={all} keyOf={({ id }) => id} />
         ) : null}

@@ -16,6 +16,9 @@ import { ConsoleLinkButton } from './console-link.tsx'
 import { Secrets } from './secrets.tsx'
 import { StatusButton } from './status-button.tsx'
 
+/** Facts, accounts, secrets, keys. */
+const SHAPE = [[152], [190], [170], [280]]
+
 export default function ClientPage({ params }: PageProps) {
   const path = `/operator/v1/clients/${encodeURIComponent(params.id ?? '')}`
   const { data, error, isPending } = useRead<ClientWithSecrets>(path)
@@ -34,7 +37,7 @@ export default function ClientPage({ params }: PageProps) {
         ) : null}
       </PageHead>
       {error ? <Problem problem={error} /> : null}
-      {isPending ? <Loading /> : null}
+      {isPending ? <Loading panels={SHAPE} /> : null}
       {data ? (
         <>
           <Panel title="Client">

@@ -60,7 +60,7 @@ export default function Clients() {
       </form>
       <Panel title="All clients" isFlush>
         {error ? <Problem problem={error} /> : null}
-        {isPending ? <Loading /> : null}
+        {isPending ? <Loading rows={12} /> : null}
         {data && data.content.length > 0 ? (
           <Table
             label="Clients"

@@ -50,7 +50,7 @@ export default function Deliveries() {
         aside={canAct ? <BulkActions filter={filter} /> : null}
       >
         {page.error ? <Problem problem={page.error} /> : null}
-        {page.data === undefined && !page.error ? <Loading /> : null}
+        {page.data === undefined && !page.error ? <Loading rows={20} /> : null}
         {page.data !== undefined && items.length === 0 ? (
           <Nothing
             isFiltered={!isEmpty(filter)}

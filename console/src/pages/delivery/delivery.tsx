@@ -29,6 +29,9 @@ import { Signature } from './signature.tsx'
 import { Timeline } from './timeline.tsx'
 import './delivery.css'
 
+/** Status, attempts, what was sent. */
+const SHAPE = [[338], [465], [825]]
+
 export default function DeliveryPage({ params }: PageProps) {
   const id = params.id ?? ''
   const { kind } = useSession()
@@ -45,7 +48,7 @@ export default function DeliveryPage({ params }: PageProps) {
     return (
       <>
         <PageHead title="Delivery" above={above} />
-        {read.error ? <Problem problem={read.error} /> : <Loading />}
+        {read.error ? <Problem problem={read.error} /> : <Loading panels={SHAPE} />}
       </>
     )
   }

@@ -35,6 +35,9 @@ import { TryOut } from './try-out.tsx'
 import { useEndpoint } from './use-endpoint.ts'
 import './endpoint.css'
 
+/** Health, facts and settings beside each other; attempts by the hour, the latest deliveries. */
+const SHAPE = [[230, 300, 205], [275], [300]]
+
 export default function EndpointPage({ params }: PageProps) {
   const { endpoint, error, path } = useEndpoint(params.id ?? '')
   const { mode } = useSession()
@@ -67,7 +70,7 @@ export default function EndpointPage({ params }: PageProps) {
         ) : null}
       </PageHead>
       {error ? <Problem problem={error} /> : null}
-      {endpoint === undefined && !error ? <Loading /> : null}
+      {endpoint === undefined && !error ? <Loading panels={SHAPE} /> : null}
       {endpoint ? (
         <>
           <StatusNotice endpoint={endpoint} />

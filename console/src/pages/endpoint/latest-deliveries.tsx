@@ -35,7 +35,7 @@ export function LatestDeliveries({ endpointId }: { endpointId: string }) {
       aside={<Link to={`/deliveries?endpointId=${endpointId}`}>All deliveries</Link>}
     >
       {error ? <Problem problem={error} /> : null}
-      {isPending ? <Loading /> : null}
+      {isPending ? <Loading rows={11} /> : null}
       {data && data.items.length > 0 ? (
         <Table
           label="Latest deliveries"

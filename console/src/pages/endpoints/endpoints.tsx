@@ -121,7 +121,7 @@ function AllEndpoints() {
       </form>
       <Panel title="All endpoints" isFlush>
         {error ? <Problem problem={error} /> : null}
-        {isPending ? <Loading /> : null}
+        {isPending ? <Loading rows={12} /> : null}
         {data && data.content.length > 0 ? (
           <div className="endpoint-rows">
             <Table

@@ -36,7 +36,7 @@ export default function Jobs() {
       <PageHead title="Jobs" />
       <Panel title="All jobs" isFlush>
         {error ? <Problem problem={error} /> : null}
-        {isPending ? <Loading /> : null}
+        {isPending ? <Loading rows={12} /> : null}
         {data && data.content.length > 0 ? (
           <Table label="Jobs" columns={COLUMNS} rows={data.content} keyOf={({ id }) => id} />
         ) : null}

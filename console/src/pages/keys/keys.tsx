@@ -65,7 +65,7 @@ export default function Keys() {
       </PageHead>
       <Panel title="All keys" isFlush>
         {error ? <Problem problem={error} /> : null}
-        {isPending ? <Loading /> : null}
+        {isPending ? <Loading rows={4} /> : null}
         {data && data.content.length > 0 ? (
           <Table
             label="Operator keys"

@@ -73,7 +73,7 @@ export function OwnOverview() {
         </>
       ) : null}
       <Panel title="Latest deliveries" isFlush aside={<Link to="/deliveries">All deliveries</Link>}>
-        {data ? <Latest deliveries={data.items} /> : error ? null : <Loading />}
+        {data ? <Latest deliveries={data.items} /> : error ? null : <Loading rows={9} />}
       </Panel>
       <ApiAccess />
     </>

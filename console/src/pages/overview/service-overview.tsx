@@ -20,6 +20,9 @@ const PERIODS: readonly (readonly [StatsPeriod, string])[] = [
 ]
 const EVERY_MS = { hour: 2_000, day: 10_000, week: 30_000 }
 
+/** Verdict, tiles, curves, and what is due beside live attempts. */
+export const SERVICE_SHAPE = [[66], [104], [266, 266, 266], [350, 350]]
+
 export function ServiceOverview() {
   const { query, setFilters } = useFilters()
   const period = PERIODS.find(([one]) => one === query.get('window'))?.[0] ?? 'hour'
@@ -38,7 +41,11 @@ export function ServiceOverview() {
         />
       </PageHead>
       {error ? <Problem problem={error} /> : null}
-      {data ? <Parts stats={data} period={period} /> : error ? null : <Loading />}
+      {data ? (
+        <Parts stats={data} period={period} />
+      ) : error ? null : (
+        <Loading panels={SERVICE_SHAPE} />
+      )}
     </>
   )
 }

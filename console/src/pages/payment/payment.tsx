@@ -21,6 +21,9 @@ import './payment.css'
 const READ_EVERY_MS = 3_000
 const DELIVERIES_MAX = 200
 
+/** State, deliveries, facts. */
+const SHAPE = [[136], [287], [380]]
+
 export default function PaymentPage({ params }: PageProps) {
   const id = encodeURIComponent(params.id ?? '')
   const isOperator = useSession().kind === 'operator'
@@ -63,7 +66,7 @@ export default function PaymentPage({ params }: PageProps) {
         ) : null}
       </PageHead>
       {payment.error ? <Problem problem={payment.error} /> : null}
-      {payment.isPending ? <Loading /> : null}
+      {payment.isPending ? <Loading panels={SHAPE} /> : null}
       {data ? (
         <>
           <Panel title="State">

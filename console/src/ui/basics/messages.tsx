@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react'
 import type { ApiProblem } from '../../api/client.ts'
 import { Code } from './copy.tsx'
-import { Skeleton } from './skeleton.tsx'
+import { PageSkeleton, Skeleton } from './skeleton.tsx'
 
 /** Nothing there: says what would be, and how to make it so. */
 export function Empty({
@@ -62,11 +62,21 @@ export function Problem({ problem }: { problem: ApiProblem }) {
 }
 
 /**
- * Keeps the page's shape while it is read, and shows itself only when the wait is long enough to be noticed.
- * Where there is no shape to keep, `what` is said in words.
+ * Keeps the shape of what is read, and shows itself only when the wait is long enough to be noticed: the heights of a
+ * page's `panels`, the `rows` of a table, or lines. Where there is no shape to keep, `what` is said in words.
  */
-export function Loading({ what, lines }: { what?: string; lines?: number }) {
-  if (what === undefined) return <Skeleton {...(lines === undefined ? {} : { lines })} />
+export function Loading({
+  what,
+  panels,
+  ...shape
+}: {
+  what?: string
+  panels?: readonly (readonly number[])[]
+  rows?: number
+  lines?: number
+}) {
+  if (panels !== undefined) return <PageSkeleton panels={panels} />
+  if (what === undefined) return <Skeleton {...shape} />
   return (
     <p className="loading" role="status">
       {what}

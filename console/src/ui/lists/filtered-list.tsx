@@ -48,7 +48,7 @@ export function FilteredList<T extends { id: string }>(props: FilteredListProps<
         aside={<span className="muted">newest first</span>}
       >
         {list.error ? <Problem problem={list.error} /> : null}
-        {list.isLoading ? <Loading /> : null}
+        {list.isLoading ? <Loading rows={12} /> : null}
         {list.items.length > 0 ? (
           <Table label={label} columns={columns} rows={list.items} keyOf={({ id }) => id} />
         ) : null}
