@@ -155,7 +155,7 @@ site.test(
     await page.getByText('3 shown').waitFor()
     assert.equal(await rows(page).count(), 1)
     await rows(page).getByRole('link', { name: 'due #3' }).waitFor()
-    const fold = page.getByRole('button', { name: /^2 earlier.*: updates of payment FOLDED-1$/ })
+    const fold = page.getByRole('button', { name: /^2 earlier.*, updates of payment FOLDED-1$/ })
     assert.equal(await fold.getAttribute('aria-expanded'), 'false')
     await fold.focus()
     await page.keyboard.press('Enter')

@@ -72,7 +72,7 @@ test('updates of one payment at one endpoint are folded where they follow each o
   // What is worse than the newest is not hidden by it.
   const [first] = groups
   assert.ok(first)
-  assert.equal(describeEarlier(first), '2 earlier, 1 EXHAUSTED')
+  assert.equal(describeEarlier(first), '2 earlier: 1 EXHAUSTED')
 })
 
 test('a filter survives the way through the address, and the service takes it', () => {

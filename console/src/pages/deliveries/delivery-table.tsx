@@ -135,7 +135,7 @@ function Fold({
       type="button"
       className="fold"
       aria-expanded={isOpen}
-      aria-label={`${text}: updates of payment ${externalId ?? paymentId}`}
+      aria-label={`${text}, updates of payment ${externalId ?? paymentId}`}
       onClick={onToggle}
     >
       <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {text}

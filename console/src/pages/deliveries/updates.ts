@@ -24,13 +24,12 @@ export function groupUpdates<T extends Listed>(items: readonly T[]): Updates<T>[
   return groups
 }
 
-/** What is folded, and where it stands otherwise than the newest: `3 earlier, 1 EXHAUSTED`. */
+/** What is folded, and where it stands otherwise than the newest: `3 earlier: 1 EXHAUSTED`. */
 export function describeEarlier({ newest, earlier }: Updates<Listed>): string {
   const counts = new Map<string, number>()
   for (const { state } of earlier) {
     if (state !== newest.state) counts.set(state, (counts.get(state) ?? 0) + 1)
   }
-  return [`${earlier.length} earlier`, ...[...counts].map(([state, n]) => `${n} ${state}`)].join(
-    ', ',
-  )
+  const others = [...counts].map(([state, count]) => `${count} ${state}`)
+  return `${earlier.length} earlier${others.length === 0 ? '' : `: ${others.join(', ')}`}`
 }
