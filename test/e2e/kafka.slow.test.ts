@@ -3,11 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { parseMetrics } from '../deploy/scrape.ts'
 import { startKafka } from '../support/kafka-cluster.ts'
 import { KafkaFeed } from '../support/kafka-feed.ts'
 import { findKafka } from '../support/kafka-jars.ts'
 import { startPaybell, until } from '../support/paybell.ts'
+import { readCertificate } from '../support/raw-receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startServe, untilServed } from '../support/served.ts'
 
@@ -16,6 +18,7 @@ const skip = 'missing' in kafka ? kafka.missing : false
 if (skip) console.log(`skipped: ${skip}`)
 
 const LONG_MS = 90_000
+const CA_FILE = fileURLToPath(new URL('../support/certificates/ca.pem', import.meta.url))
 
 test('a frozen process is replaced; when it wakes up it neither records nor commits for what has moved', {
   skip,
@@ -28,8 +31,12 @@ test('a frozen process is replaced; when it wakes up it neither records nor comm
     PAYBELL_KAFKA_BROKERS: broker.address,
     PAYBELL_KAFKA_TOPIC: feed.topic,
     PAYBELL_KAFKA_GROUP: feed.group,
+    // Either of the two may have the endpoint's shard, and one runs as in production.
+    PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8',
+    PAYBELL_EXTRA_CA_FILE: CA_FILE,
   }
-  const receiver = await startReceiver(t)
+  const tls = { key: readCertificate('server.key'), cert: readCertificate('good.pem') }
+  const receiver = await startReceiver(t, tls)
   const paybell = await startPaybell(t, { env })
   feed.accountId = paybell.accountId
   await paybell.caller.register(receiver.url(), 'key')
