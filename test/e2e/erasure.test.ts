@@ -304,7 +304,7 @@ test('regression: of an erasure and a recorder that wait for each other, the era
       const waiting = await paybell.pool.query(
         `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
       )
-      return waiting.rowCount
+      return waiting.rows.length > 0
     })
     const blocked = other.query(
       `select from endpoints e join pending_deliveries p on p.endpoint_id = e.id

@@ -143,7 +143,7 @@ test('a real authorisation server gives tokens for a secret and for the key of a
   const detail = JSON.parse(await keep(await paybell.caller.get(`/v1/deliveries/${delivery.id}`)))
   assert.equal(detail.attemptLog[0].error, 'token-refused')
   assert.match(detail.attemptLog[0].excerpt, /answered 401 invalid_client/)
-  assert.match(JSON.stringify(detail.explanation), /the token endpoint gave no token/)
+  assert.match(JSON.stringify(detail.explanation), /The token endpoint gave no token/)
   const sent = detail.request.headers.map(({ name }: { name: string }) => name)
   assert.ok(sent.length > 0 && !sent.includes('authorization'), sent.join(', '))
   assert.ok(receiver.received.every(({ path }) => path !== '/wrong' && path !== '/thief'))

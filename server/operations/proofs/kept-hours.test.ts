@@ -39,7 +39,7 @@ async function keepOne(sealer = new Sealer([masterKey])) {
          and h.place > (select max(e.place) from events e where e.client_key = $2)`,
       [stated.key.id, stated.key.clientKey],
     )
-    return kept.rowCount
+    return kept.rows.length > 0
   })
   const change = (sql: string) =>
     pool.query(`update statement_hours set ${sql} where endpoint_id = '${stated.key.id}'`)
