@@ -1,7 +1,7 @@
 // Drives a receiver through the list of core/checking/receiver-check-items, one POST after the other, within a minute,
 // up to the first callback that must be taken and is not: no caller can have more than one POST sent to a
-// host that does not want them. Clock, dice and network are handed in: the service runs the list through its
-// guarded client, the command line from the caller's own machine.
+// host that does not want them, or two where a 401 to the first is answered with a new token. Clock, dice and network are
+// handed in: the service runs the list through its guarded client, the command line from the caller's own machine.
 
 import type { KeyObject } from 'node:crypto'
 import { isSuccess } from '../delivery/delivery.ts'
