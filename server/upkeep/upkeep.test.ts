@@ -33,7 +33,8 @@ async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   /** Rings, and waits until the next round is set. */
   const runHourlySteps = async () => {
     timers.ring()
-    return until('the next round is set', () => houseMs()[0])
+    const [nextMs] = await until('the next round is set', () => houseMs().length > 0 && houseMs())
+    return nextMs
   }
   return { timers, lines, upkeep, houseMs, runHourlySteps }
 }

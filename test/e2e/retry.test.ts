@@ -298,11 +298,11 @@ async function healthOf(caller: Caller, endpointId: string) {
 /** The receiver is down until the next probe is a while away. */
 async function isDown(caller: Caller, endpointId: string): Promise<number> {
   for (let payment = 0; payment < 20; payment++) await put(caller)
-  return until('the next probe is seconds away', async () => {
+  const probeAt = await until('the next probe is seconds away', async () => {
     const { nextProbeAt } = await healthOf(caller, endpointId)
-    const atMs = nextProbeAt === null ? 0 : Date.parse(nextProbeAt)
-    return atMs > Date.now() + 5_000 && atMs
+    return nextProbeAt !== null && Date.parse(nextProbeAt) > Date.now() + 5_000 && nextProbeAt
   })
+  return Date.parse(probeAt)
 }
 
 function areAllDelivered(receiver: Receiver, probeAtMs: number): Promise<void> {

@@ -18,7 +18,7 @@ async function assertNothingHeld(pool: Pool): Promise<void> {
 }
 
 /** Fails instead of waiting for a process that never ends. */
-async function untilEnded<T>(ended: Promise<T>): Promise<T> {
+async function untilEnded<T extends object>(ended: Promise<T>): Promise<T> {
   let end: T | undefined
   void ended.then((one) => {
     end = one

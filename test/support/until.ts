@@ -8,8 +8,11 @@ const PAUSE_MS_MIN = 10
 const PAUSE_MS_MAX = 100
 const PAUSE_SHARE = 0.1
 
+/** No number: it might be a count, of which 0 says that nothing is there. */
+type Fact = object | string | true
+
 /** Looks again and again until the condition holds; fails with `what` when the time is over. */
-export async function until<T>(
+export async function until<T extends Fact>(
   what: string,
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   limitMs = PATIENCE_MS,
@@ -17,6 +20,8 @@ export async function until<T>(
   const startedAt = performance.now()
   for (;;) {
     const fact = await condition()
+    // Types do not see what came as JSON or as a row.
+    if ((fact as unknown) === 0) throw new Error(`0 may be a fact or none, compare it: ${what}`)
     if (fact !== undefined && fact !== null && fact !== false) return fact
     const tookMs = performance.now() - startedAt
     if (tookMs > limitOf(limitMs)) throw new Error(`not within ${Math.round(tookMs)} ms: ${what}`)
