@@ -1,5 +1,5 @@
-// A client with so many accounts, one webhook each, written straight into the store: ten thousand
-// registrations over HTTP would take longer than the cell they are for.
+// A client with so many accounts, one webhook each, written straight into the tables, thousands at once: a hundred
+// thousand registrations would take longer than the cell they are for.
 
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
@@ -8,15 +8,16 @@ import type { EndpointSettings } from '../../server/core/delivery/endpoint-setti
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { makeSecret } from '../../server/operations/access/issue-client-secret.ts'
 import { createClient } from '../../server/store/connection/db.ts'
-import { insertEndpoint } from '../../server/store/endpoints/endpoints.ts'
+import { replaceSettings } from '../../server/store/endpoints/endpoints.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
-import { insertAccount } from '../../server/store/secrets/accounts.ts'
 import { insertSecret } from '../../server/store/secrets/client-secrets.ts'
 import { insertClient } from '../../server/store/secrets/clients.ts'
 import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { endpointPath } from '../harness/system.ts'
 
 export const SHARED_KEY = 'a-long-random-text-that-only-we-two-know'
+
+const ROWS_AT_ONCE = 5_000
 
 export interface Prepared {
   clientId: string
@@ -69,32 +70,61 @@ async function insertAll(
     accountIds: [],
     endpoints: [],
   }
-  for (let number = 0; number < endpoints; number++) {
-    const accountId = newId()
-    const id = newId()
-    const path = endpointPath(number)
-    const url = (apart !== undefined && number < apart.count ? apart.url : receiverUrl) + path
-    await insertAccount(db, client.clientKey, { id: accountId, name: `Account ${number}` }, now)
-    const place = { column: 'endpoints.shared_key', row: id }
-    const shard = shardOf(id)
-    await insertEndpoint(
-      db,
-      {
-        clientKey: client.clientKey,
-        kind: 'webhook',
-        accountId,
-        id,
-        shard,
-        url,
-        hrefHash: hashHref(url),
-        sealedKey: sealer.seal(Buffer.from(SHARED_KEY), place),
-        header: null,
-        settings: settingsOf?.(number) ?? null,
-      },
-      now,
-    )
-    prepared.accountIds.push(accountId)
-    prepared.endpoints.push({ id, shard, accountId, path })
+  for (let first = 0; first < endpoints; first += ROWS_AT_ONCE) {
+    const rows: NewRow[] = []
+    for (let number = first; number < Math.min(first + ROWS_AT_ONCE, endpoints); number++) {
+      const accountId = newId()
+      const id = newId()
+      const path = endpointPath(number)
+      const url = (apart !== undefined && number < apart.count ? apart.url : receiverUrl) + path
+      const sealed = sealer.seal(Buffer.from(SHARED_KEY), {
+        column: 'endpoints.shared_key',
+        row: id,
+      })
+      rows.push({ accountId, id, name: `Account ${number}`, shard: shardOf(id), url, sealed })
+      prepared.accountIds.push(accountId)
+      prepared.endpoints.push({ id, shard: shardOf(id), accountId, path })
+    }
+    await insertRows(db, client.clientKey, rows, now)
+  }
+  if (settingsOf) {
+    for (const [number, { id }] of prepared.endpoints.entries())
+      await replaceSettings(db, client.clientKey, id, settingsOf(number), now)
   }
   return prepared
+}
+
+/** An account with its only endpoint. */
+interface NewRow {
+  accountId: string
+  name: string
+  id: string
+  shard: number
+  url: string
+  sealed: Buffer
+}
+
+async function insertRows(
+  db: pg.Client,
+  clientKey: number,
+  rows: readonly NewRow[],
+  now: Date,
+): Promise<void> {
+  await db.query(
+    `insert into accounts (client_key, id, name, created_at)
+     select $1, id, name, $2 from unnest($3::uuid[], $4::text[]) as g (id, name)`,
+    [clientKey, now, rows.map(({ accountId }) => accountId), rows.map(({ name }) => name)],
+  )
+  await db.query(
+    `insert into endpoints (client_key, id, kind, account_id, shard, url, href_hash, shared_key,
+       created_at, changed_at)
+     select $1, id, 'webhook', account_id, shard, url, href_hash, shared_key, $2, $2
+     from unnest($3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::bytea[], $8::bytea[])
+       as g (id, account_id, shard, url, href_hash, shared_key)`,
+    [
+      ...[clientKey, now, rows.map(({ id }) => id), rows.map(({ accountId }) => accountId)],
+      ...[rows.map(({ shard }) => shard), rows.map(({ url }) => url)],
+      ...[rows.map(({ url }) => hashHref(url)), rows.map(({ sealed }) => sealed)],
+    ],
+  )
 }
