@@ -22,6 +22,8 @@ export class WorkerProcess {
   #onFileEnd: () => void = () => {}
   #printed = ''
   hasEnded = false
+  /** What it held when the last file ended. */
+  bytes = 0
 
   constructor() {
     const args = [`--import=${CONTEXTS}`, `--test-reporter=${REPORTER}`]
@@ -36,8 +38,9 @@ export class WorkerProcess {
       })
     }
     this.#child.on('message', (news: TestNews) => {
-      if (news.kind === 'file') this.#onFileEnd()
-      else this.#onResult(news)
+      if (news.kind !== 'file') return this.#onResult(news)
+      this.bytes = news.processBytes
+      this.#onFileEnd()
     })
     this.#closed = new Promise((resolve) => {
       this.#child.once('close', (code, signal) => {

@@ -1,4 +1,4 @@
-// The recipes for v1a in the languages that have to be compiled, too: to compile one takes longer than to run all
+// The recipes for v1a in Shell and in the languages that have to be compiled, too: one takes longer than all
 // others.
 
 import '../support/full-size.ts'

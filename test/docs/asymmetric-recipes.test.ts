@@ -1,5 +1,5 @@
 // The recipes of docs/signatures.md for v1a, run as they stand against the published vectors and their forgeries, in
-// every language that is on this machine with what it needs. What has to be compiled is left to the full size.
+// every language that is on this machine with what it needs. What takes long is left to the full size.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

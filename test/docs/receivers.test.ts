@@ -1,6 +1,6 @@
 // The receivers of docs/receivers.md, run as they stand in every language that is on this machine: each passes
-// `paybell check`, handles each event once and in sequence, also after a restart, and keeps every digit. What has to be
-// compiled is left to the full size.
+// `paybell check`, handles each event once and in sequence, also after a restart, and keeps every digit. What takes long
+// is left to the full size.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'

@@ -1,5 +1,5 @@
-// The recipes of docs/signatures.md in the languages that have to be compiled, too: to compile one takes longer than to
-// run all others.
+// The recipes of docs/signatures.md in Shell and in the languages that have to be compiled, too: one takes longer than all
+// others.
 
 import '../support/full-size.ts'
 import './signatures.test.ts'

@@ -1,5 +1,5 @@
 // The recipes of docs/signatures.md, run as they stand against the shared vectors and against forgeries
-// of them, in every language that is on this machine. What has to be compiled is left to the full size.
+// of them, in every language that is on this machine. What takes long is left to the full size.
 
 import { readFileSync } from 'node:fs'
 import { beforeJavaClass, type Language, testRecipes, without } from '../support/recipes.ts'

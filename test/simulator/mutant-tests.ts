@@ -1,7 +1,8 @@
 // Mutants that a test catches: the test that is meant runs on a patched copy of the service. All of them
 // share one PostgreSQL server, and its template, which the original service has migrated.
 
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { startTestServer, type TestServer } from '../support/test-server.ts'
 import type { TestedMutant } from './mutant.ts'
 import { copyWith, type Patch } from './patched-copy.ts'
@@ -34,25 +35,32 @@ export class MutantTests {
     const { url } = await this.#server
     const { root, remove } = await copyWith(patches, PARTS)
     try {
-      const args = ['--test', '--test-reporter=tap', '--test-timeout=60000', test]
-      const env = {
-        ...process.env,
-        NODE_TEST_CONTEXT: undefined,
-        PAYBELL_TEST_SERVER_URL: url,
-      }
-      return await new Promise<string | null>((resolve) => {
-        execFile(process.execPath, args, { cwd: root, env, maxBuffer: 1e8 }, (error, output) =>
-          resolve(error === null ? null : output),
-        )
-      }).then((output) => output && firstFailure(output))
+      return await firstFailure(test, root, url)
     } finally {
       await remove()
     }
   }
 }
 
-/** A statement that is no longer SQL would prove nothing. */
-function firstFailure(tap: string): string {
+/** What comes after the first failure says no more, and may be a minute of waiting for each test: the process ends there. */
+async function firstFailure(test: string, root: string, serverUrl: string): Promise<string | null> {
+  const args = ['--test', '--test-isolation=none', '--test-reporter=tap', '--test-timeout=60000']
+  const child = spawn(process.execPath, [...args, test], {
+    cwd: root,
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, PAYBELL_TEST_SERVER_URL: serverUrl },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let tap = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    tap += text
+    if (FAILURE.test(tap)) child.kill('SIGKILL')
+  })
+  const [code] = await once(child, 'close')
+  if (code === 0) return null
+  // A statement that is no longer SQL would prove nothing.
   if (/^ *code: '42\d\d\d'$/m.test(tap)) throw new Error(`a patch broke the SQL:\n${tap}`)
-  return /^ *not ok \d+ - (.*)$/m.exec(tap)?.[1] ?? 'the file fails'
+  return FAILURE.exec(tap)?.groups?.name ?? 'the file fails'
 }
+
+/** With all that is said of it. */
+const FAILURE = /^ *not ok \d+ - (?<name>.*)\n *---\n(?:.*\n)*? *\.\.\.$/m

@@ -1,5 +1,5 @@
 // Recipes of the documentation, in languages that may or may not be on this machine: found on their page, and run in a
-// folder of their own. What has to be compiled is left to the full size.
+// folder of their own. What takes long is left to the full size.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -12,8 +12,9 @@ import { promisify } from 'node:util'
 import type { Owner } from './owner.ts'
 import { sized } from './size.ts'
 
-/** To compile one takes longer than to run all others, and Go begins with its standard library. */
-const COMPILED: readonly string[] = ['Go', 'Java', 'C#']
+/** To compile one takes longer than to run all others, and Go begins with its standard library; in Shell every case
+ *  starts a dozen programs. */
+const SLOW: readonly string[] = ['Go', 'Java', 'C#', 'Shell']
 
 const run = promisify(execFile)
 
@@ -33,7 +34,7 @@ export interface Language {
 export function languagesOfThisSize<T>(
   languages: Readonly<Record<string, T>>,
 ): readonly [string, T][] {
-  return Object.entries(languages).filter(([name]) => sized(!COMPILED.includes(name), true))
+  return Object.entries(languages).filter(([name]) => sized(!SLOW.includes(name), true))
 }
 
 /** Declares a test for each language, and one that no recipe of the page is left out. */

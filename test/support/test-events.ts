@@ -11,7 +11,7 @@ export type TestNews =
   | { kind: 'skipped'; name: string; reason: string }
   | { kind: 'failed'; name: string; where: string; error: string }
   /** All its tests have ended, and what they said has been reported. */
-  | { kind: 'file' }
+  | { kind: 'file'; processBytes: number }
 
 /** test/worker.ts has one test around all files, and in it one around each file. */
 const NESTING_OF_FILES = 1
@@ -30,7 +30,8 @@ function toNews(event: TestEvent): TestNews[] {
   const news = event.type === 'test:pass' ? passNews(event.data) : failNews(event.data)
   if (nesting > NESTING_OF_FILES) return news
   const failures = news.filter(({ kind }) => kind === 'failed')
-  return nesting === NESTING_OF_FILES ? [...failures, { kind: 'file' }] : failures
+  if (nesting < NESTING_OF_FILES) return failures
+  return [...failures, { kind: 'file', processBytes: process.memoryUsage.rss() }]
 }
 
 type Pass = Extract<TestEvent, { type: 'test:pass' }>['data']
