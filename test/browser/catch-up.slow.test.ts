@@ -9,7 +9,7 @@ import { addClient, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
-import { openSite } from './support.ts'
+import { openSite, openTab } from './support.ts'
 
 const site = await openSite({ after })
 const { paybell } = site
@@ -52,7 +52,7 @@ site.test(
       )
     const first = await put()
     await signIn({ clientId: client.clientId, clientSecret: client.clientSecret })
-    await go(`/endpoints/${webhookId}?kind=webhook`)
+    await go(`/endpoints/${webhookId}?kind=webhook&tab=recover`)
     const panel = page.getByRole('region', { name: 'Missed events' })
     await panel.getByRole('button', { name: 'Preview' }).click()
     await panel.getByText('1 would be sent, oldest first.').waitFor()
@@ -73,6 +73,7 @@ site.test(
     await panel.getByText('Nothing is missing').waitFor()
 
     const second = await put()
+    await openTab(page, 'Settings')
     await page.getByRole('button', { name: 'Change', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('payment.created').check()

@@ -8,7 +8,7 @@ import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Endpoint } from '../../sdk/src/wire/types.ts'
 import { type Issued, issue } from '../support/issue-certificate.ts'
-import { checkNarrow, openSite } from './support.ts'
+import { checkNarrow, openSite, openTab } from './support.ts'
 
 const site = await openSite({ after })
 const { paybell } = site
@@ -117,6 +117,7 @@ site.test(
     await authorities.fill(root.pem)
     await button(page, 'Register').click()
     await page.getByRole('main').getByRole('link', { name: URL_OF }).click()
+    await openTab(page, 'Settings')
     const fact = factOf(page)
     await fact('1 given').waitFor()
     await fact('ENDS IN 5 DAYS').waitFor()
@@ -143,7 +144,7 @@ site.test(
   'a client lets callbacks carry a token; its secret is kept, and never shown again',
   { as: 'client', allowedErrors: [/400 .*\/v1\/webhooks\//] },
   async ({ page, go, checkAccessibility }) => {
-    await go(`/endpoints/${(await shownEndpoint()).id}`)
+    await go(`/endpoints/${(await shownEndpoint()).id}?tab=settings`)
     const fact = factOf(page)
     await button(page, 'Change').click()
     await page.getByLabel('Access token').selectOption('With a client secret, in a header')
@@ -205,7 +206,7 @@ site.test(
   'an operator sees the certificate on the page of the endpoint, and can take it back',
   { as: 'operator' },
   async ({ page, go, checkAccessibility }) => {
-    await go(`/endpoints/${(await shownEndpoint()).id}`)
+    await go(`/endpoints/${(await shownEndpoint()).id}?tab=settings`)
     const fact = factOf(page)
     await fact('pix-2027').waitFor()
     await checkAccessibility()

@@ -11,7 +11,7 @@ import { addClient, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
-import { checkNarrow, openSite } from './support.ts'
+import { checkNarrow, openSite, openTab } from './support.ts'
 
 const KEY = 'a-shared-key-of-the-tests'
 const EXACT = '9007199254740993.10'
@@ -241,12 +241,14 @@ site.test(
     await go(`/endpoints/${shop.endpointId}`)
     await button(page, 'Pause').click()
     await page.getByRole('status').getByText('Nothing is sent and nothing is lost').waitFor()
+    await openTab(page, 'Deliveries')
     await pay(shop.caller, ['DUE'])
-    const latest = page.getByRole('table', { name: 'Latest deliveries' })
-    await latest.getByText('PENDING').waitFor()
+    const deliveries = page.getByRole('table', { name: 'Deliveries' })
+    await deliveries.getByText('PENDING').waitFor()
     await button(page, 'Resume').click()
-    await latest.getByText('DELIVERED').waitFor()
+    await deliveries.getByText('DELIVERED').waitFor()
 
+    await openTab(page, 'Recover')
     await button(page, 'Preview').click()
     await page.getByText('Nothing to recover').waitFor()
     await page.getByLabel('With state').selectOption({ index: 2 })
@@ -255,6 +257,7 @@ site.test(
     await button(page, 'Send 1 again').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Send 1 again' }).click()
     await page.getByText('1 queued to be sent again').waitFor()
+    await openTab(page, 'Overview')
     await page.getByText('2 requests received').waitFor()
   },
 )
@@ -282,9 +285,11 @@ site.test(
     await page.getByText(/It answered 204/).waitFor()
     receiver.answer = 200
     await button(page, 'Run the receiver check').click()
-    await page.getByText(/\d+ of \d+ checks failed/).waitFor()
+    const report = page.getByText(/\d+ of \d+ checks failed/)
+    await report.waitFor()
     await checkAccessibility()
 
+    await openTab(page, 'Settings')
     await button(page, 'Change').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('payment.updated').uncheck()
@@ -300,6 +305,9 @@ site.test(
     await page.getByRole('textbox', { name: 'Shared key' }).fill('another-key-of-the-tests')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate the key' }).click()
     await page.getByText('The new key signs from now on').waitFor()
+    // The way back is the browser's, and what was found is still there.
+    await page.goBack()
+    await report.waitFor()
     await button(page, 'Send a test').click()
     await until('both keys sign', () =>
       receiver.received.some(({ headers }) => 'x-paybell-hmac-previous' in headers),
@@ -400,8 +408,14 @@ site.test(
     await signIn({ operatorKey: key })
     await page.reload()
     await page.getByText('Signed in as onlooker').waitFor()
-    await page.getByRole('table', { name: 'Latest deliveries' }).waitFor()
-    assert.equal(await button(page, /Pause|Break|Preview/).count(), 0)
+    await page.getByRole('region', { name: 'Attempts by the hour' }).waitFor()
+    assert.equal(await button(page, /Pause|Break/).count(), 0)
+    await openTab(page, 'Settings')
+    await page.getByRole('region', { name: 'What it gets' }).waitFor()
+    assert.equal(await button(page, 'Change').count(), 0)
+    await openTab(page, 'Recover')
+    await button(page, 'Check that nothing is missing').waitFor()
+    assert.equal(await button(page, 'Preview').count(), 0)
     await go('/playground')
     await page.getByText('Making payments needs a key with the role admin').waitFor()
     await go('/keys')

@@ -200,13 +200,15 @@ site.test(
   { as: { operatorKey: viewer.key }, allowedErrors: [/404 .*\/audit\/head/] },
   async ({ page, go }) => {
     const actions =
-      /^(replay|retry|cancel|break|preview|resume|rotate|send|run|onboard|disable|enable|revoke|recover|new|issue|open an)\b/i
+      /^(replay|retry|cancel|break|preview|resume|rotate|send|run|change|onboard|disable|enable|revoke|recover|new|issue|open an)\b/i
     const { rows } = await paybell.pool.query(
       'select id, endpoint_id from pending_deliveries limit 1',
     )
     const details = [
       `/deliveries/${rows[0].id}`,
-      `/endpoints/${rows[0].endpoint_id}`,
+      ...['', '?tab=settings', '?tab=recover'].map(
+        (tab) => `/endpoints/${rows[0].endpoint_id}${tab}`,
+      ),
       `/clients/${paybell.clientId}`,
     ]
     for (const path of [

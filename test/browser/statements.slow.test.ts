@@ -55,7 +55,7 @@ for (const as of ['operator', 'client'] as const) {
       const { page, go, signIn, checkAccessibility } = visit
       const { clientId, clientSecret, endpointId, receiver } = await addShop(`Stated for ${as}`)
       await signIn(as === 'operator' ? as : { clientId, clientSecret })
-      await go(`/endpoints/${endpointId}`)
+      await go(`/endpoints/${endpointId}?tab=recover`)
       await page.getByRole('button', { name: 'Check that nothing is missing' }).click()
       await page.getByText('1 of 2 delivered, 1 exhausted.').waitFor()
       assert.equal(await page.locator('.calendar tbody tr').count(), 31)

@@ -204,6 +204,16 @@ async function checkAccessibility(page: Page, theme: Theme): Promise<void> {
   await page.emulateMedia({ colorScheme: theme })
 }
 
+/** A part of the page in sight. */
+export async function openTab(page: Page, name: string): Promise<void> {
+  const tab = page
+    .getByRole('main')
+    .getByRole('navigation')
+    .getByRole('link', { name, exact: true })
+  await tab.click()
+  await tab.and(page.locator('[aria-current=page]')).waitFor()
+}
+
 /** Nothing is wider than a small screen; charts follow its width a frame later. */
 export async function checkNarrow(page: Page): Promise<void> {
   await page.setViewportSize({ width: 380, height: 800 })

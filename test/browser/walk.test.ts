@@ -1,5 +1,5 @@
 // Every page of the console in a real browser, as an operator and as a client who sign in and out by the form: each
-// has what it is for, breaks no policy, asks nobody but the service, and is accessible in both themes. One page of the
+// has what it is for, in every tab, breaks no policy, asks nobody but the service, and is accessible in both themes. One page of the
 // browser walks through all of them. What can be done on them is proven by the neighbours, ….slow.test.ts.
 
 import assert from 'node:assert/strict'
@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 import { issue } from '../support/issue-certificate.ts'
 import { until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
-import { CUT_OFF_STREAM, openSite, type Visit } from './support.ts'
+import { CUT_OFF_STREAM, openSite, openTab, type Visit } from './support.ts'
 
 type Kind = 'operator' | 'client'
 
@@ -38,7 +38,7 @@ const FACTS: Readonly<Record<string, (page: Page, kind: Kind) => ReturnType<Page
   '/payments': table('Payments'),
   '/payments/:id': (page) => page.locator('[aria-current=step]'),
   '/endpoints': (page) => page.getByRole('main').getByRole('table'),
-  '/endpoints/:id': table('Latest deliveries'),
+  '/endpoints/:id': (page) => page.getByRole('img', { name: /^Attempts per hour: / }),
   '/clients': table('Clients'),
   '/clients/:id': table('Accounts'),
   '/jobs': table('Jobs'),
@@ -112,8 +112,11 @@ async function walk(visit: Visit, kind: Kind): Promise<void> {
       const fact = FACTS[one.path] ?? assert.fail(`say what ${one.path} shows`)
       await open(visit, one)
       await fact(page, kind).first().waitFor()
-      await until('all is read', async () => (await page.locator('.loading').count()) === 0)
-      await checkAccessibility()
+      for (const tab of ['', ...(await page.locator('.tabs a').allInnerTexts()).slice(1)]) {
+        if (tab !== '') await openTab(page, tab)
+        await until('all is read', async () => (await page.locator('.loading').count()) === 0)
+        await checkAccessibility()
+      }
     })
   }
 }

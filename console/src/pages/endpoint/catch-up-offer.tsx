@@ -8,7 +8,7 @@ import { Loading, Problem } from '../../ui/basics/messages.tsx'
 import { useToast } from '../../ui/basics/toast.tsx'
 import { Dialog } from '../../ui/forms/dialog.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
-import { countMissing, type Missing, sendMissing } from './missing.ts'
+import { countMissing, type Missing, sendMissing } from './recover/missing.ts'
 
 const DAYS_BACK = 7
 
@@ -48,7 +48,7 @@ export function CatchUpOffer({
         It gets {events.join(', ')} from now on. <CountText of={count} />
       </p>
       <p className="muted">
-        For another time, use “Missed events” on this page, or{' '}
+        For another time, use “Missed events” under Recover, or{' '}
         <code>paybell webhooks replay-missing</code>.
       </p>
       {count === null && !problem ? <Loading /> : null}

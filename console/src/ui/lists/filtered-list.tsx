@@ -28,13 +28,15 @@ export interface FilteredListProps<T> {
   /** What the instant of `from` is about. */
   fromLabel: string
   /** Return was pressed in a field that is typed into. */
-  onSubmit(form: FormData): void
+  onSubmit?(form: FormData): void
+  /** Beside the heading, after how it is sorted. */
+  aside?: ReactNode
   columns: readonly Column<T>[]
   empty(isFiltered: boolean): ReactNode
 }
 
 export function FilteredList<T extends { id: string }>(props: FilteredListProps<T>) {
-  const { label, rows, path, everyMs, filters, always, columns, empty } = props
+  const { label, rows, path, everyMs, filters, always, aside, columns, empty } = props
   const { query } = useFilters()
   const given = Object.fromEntries(filters.map((name) => [name, query.get(name)]))
   const list = useCursorList<T>(path + toQuery({ ...given, ...always }), { everyMs })
@@ -45,7 +47,12 @@ export function FilteredList<T extends { id: string }>(props: FilteredListProps<
       <Panel
         title={isFiltered ? `Matching ${rows}` : `All ${rows}`}
         isFlush
-        aside={<span className="muted">newest first</span>}
+        aside={
+          <>
+            <span className="muted">newest first</span>
+            {aside}
+          </>
+        }
       >
         {list.error ? <Problem problem={list.error} /> : null}
         {list.isLoading ? <Loading rows={12} /> : null}
@@ -86,7 +93,7 @@ function Filters<T>({
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
-        onSubmit(new FormData(event.currentTarget))
+        onSubmit?.(new FormData(event.currentTarget))
       }}
     >
       {controls}

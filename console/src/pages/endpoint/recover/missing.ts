@@ -1,7 +1,7 @@
 // Events that an endpoint was never owed: how many there are, and sending them.
 
-import type { EventChoice } from '../../../../sdk/src/wire/types.ts'
-import { api } from '../../api/client.ts'
+import type { EventChoice } from '../../../../../sdk/src/wire/types.ts'
+import { api } from '../../../api/client.ts'
 
 export interface Missing {
   since: string

@@ -1,7 +1,7 @@
 // Sends what an endpoint was never owed since an instant, because it is new or gets more kinds than before. For the
 // endpoint's owner.
 
-import { Time } from '../../ui/times/time.tsx'
+import { Time } from '../../../ui/times/time.tsx'
 import { CountThenSend } from './count-then-send.tsx'
 import { countMissing, type Missing, sendMissing } from './missing.ts'
 

@@ -2,13 +2,13 @@
 // it is asked for, because the first count of a busy month takes its time. A click shows the hour.
 
 import { useState } from 'react'
-import { type ApiProblem, api } from '../../api/client.ts'
-import { useAction } from '../../api/hooks.ts'
-import type { Statement, StatementHour } from '../../api/types.ts'
-import { Button } from '../../ui/basics/button.tsx'
-import { Loading, Problem } from '../../ui/basics/messages.tsx'
-import { Panel } from '../../ui/basics/page.tsx'
-import { toCountText } from '../../ui/lists/numbers.ts'
+import { type ApiProblem, api } from '../../../api/client.ts'
+import { useAction } from '../../../api/hooks.ts'
+import type { Statement, StatementHour } from '../../../api/types.ts'
+import { Button } from '../../../ui/basics/button.tsx'
+import { Loading, Problem } from '../../../ui/basics/messages.tsx'
+import { Panel } from '../../../ui/basics/page.tsx'
+import { toCountText } from '../../../ui/lists/numbers.ts'
 import { StatementHourDetail } from './statement-hour.tsx'
 import './statement.css'
 

@@ -3,15 +3,15 @@
 // the form takes the count away.
 
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { useAction, useRefresh } from '../../api/hooks.ts'
-import { Button } from '../../ui/basics/button.tsx'
-import { Problem } from '../../ui/basics/messages.tsx'
-import { Panel } from '../../ui/basics/page.tsx'
-import { useToast } from '../../ui/basics/toast.tsx'
-import { Confirm } from '../../ui/forms/dialog.tsx'
-import { Field } from '../../ui/forms/field.tsx'
-import { toCountText } from '../../ui/lists/numbers.ts'
-import { endOfAsking, toInputValue, toInstant } from '../../ui/times/instant.ts'
+import { useAction, useRefresh } from '../../../api/hooks.ts'
+import { Button } from '../../../ui/basics/button.tsx'
+import { Problem } from '../../../ui/basics/messages.tsx'
+import { Panel } from '../../../ui/basics/page.tsx'
+import { useToast } from '../../../ui/basics/toast.tsx'
+import { Confirm } from '../../../ui/forms/dialog.tsx'
+import { Field } from '../../../ui/forms/field.tsx'
+import { toCountText } from '../../../ui/lists/numbers.ts'
+import { endOfAsking, toInputValue, toInstant } from '../../../ui/times/instant.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,9 +1,9 @@
 // Sends again what an endpoint has missed since an instant. A client recovers its endpoint; for the operator it is a
 // bulk replay.
 
-import { api } from '../../api/client.ts'
-import { Select } from '../../ui/forms/field.tsx'
-import { Time } from '../../ui/times/time.tsx'
+import { api } from '../../../api/client.ts'
+import { Select } from '../../../ui/forms/field.tsx'
+import { Time } from '../../../ui/times/time.tsx'
 import { CountThenSend, type Period } from './count-then-send.tsx'
 
 interface Wanted extends Period {
