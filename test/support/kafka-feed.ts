@@ -177,6 +177,12 @@ export class KafkaFeed {
     for (const id of this.ids) assert.deepEqual(this.applied.get(id), expected)
   }
 
+  /** How many the coordinator counts in the group; null while it cannot be asked. */
+  async members(): Promise<number | null> {
+    const groups = await this.admin.describeGroups({ groups: [this.group] }).catch(() => null)
+    return groups?.get(this.group)?.members.size ?? null
+  }
+
   async committed(): Promise<readonly number[]> {
     const groups = await this.admin.listConsumerGroupOffsets({ groups: [this.group] })
     const partitions = groups[0]?.topics.find(({ name }) => name === this.topic)?.partitions ?? []

@@ -49,6 +49,8 @@ export class KafkaGroup {
       sessionTimeout: timing.sessionMs,
       rebalanceTimeout: timing.sessionMs + JOIN_MS,
       heartbeatInterval: timing.beatEveryMs,
+      // It would only tell us what we count ourselves, and its timer outlives the client.
+      heartbeatStallTimeout: 0,
     })
     this.#consumer.topics.track(settings.topic)
     this.#follow()
@@ -116,7 +118,14 @@ export class KafkaGroup {
   async close(): Promise<void> {
     clearInterval(this.#looking)
     this.#partitions = null
-    await this.#consumer.close(true).catch(() => {})
+    try {
+      await this.#consumer.close(true)
+    } catch {
+      // Refused, as by a coordinator that is moving, the client stays open, and a join that is under way would make it
+      // a member whose partitions are not read. Without an id it closes and leaves nothing; the group gives it up.
+      this.#consumer.memberId = null
+      await this.#consumer.close(true).catch(() => {})
+    }
   }
 
   #follow(): void {
