@@ -18,6 +18,7 @@ import { engineOptions, SLOTS } from './delivery/engine-options.ts'
 import type { DueReaderLimits } from './delivery/owing/due-reader.ts'
 import { CautiousClock } from './delivery/seams/cautious-clock.ts'
 import { postgresDeliveryStore } from './delivery/seams/postgres-delivery-store.ts'
+import type { SiblingChannel, SiblingEnd } from './delivery/seams/sibling-channel.ts'
 import { CallbackClient } from './delivery/sending/callback-client.ts'
 import { createIdentifiedSend } from './delivery/sending/identified-send.ts'
 import { sleeperOf } from './delivery/sleeper.ts'
@@ -99,6 +100,8 @@ export interface PaybellApp {
   figures(): Promise<Figures>
   /** What of them stays when the process is gone; also after a stop. */
   countedFigures(): Promise<Figures>
+  /** Connects it with another process of this machine, to hand accepted deliveries over. */
+  joinSibling(channel: SiblingChannel): SiblingEnd
   /** Every route that is served; known once started. */
   routes(): readonly RouteEntry[]
   /** If it fails, everything has been stopped again. */
@@ -312,6 +315,7 @@ export function createApp(options: AppOptions): PaybellApp {
     operatorUrl: () => doors.operatorUrl,
     figures: () => metrics.figures(),
     countedFigures: () => metrics.countedFigures(),
+    joinSibling: (channel) => engine.joinSibling(channel),
     routes: () => doors.routes,
     start: () => life.start(),
     drain: (how) => {

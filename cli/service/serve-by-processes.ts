@@ -8,6 +8,7 @@ import { countProcesses } from './count-processes.ts'
 import { prepareService } from './prepare-service.ts'
 import { Children } from './processes/children.ts'
 import { NUMBER_VARIABLE, PREPARED_VARIABLE } from './processes/messages.ts'
+import { makeSocketPair } from './processes/sibling-sockets.ts'
 import { connectSupervisor } from './supervisor.ts'
 
 /** A child ends its own stop after 19 seconds; docs/operations.md promises 20. */
@@ -26,6 +27,7 @@ export async function serveByProcesses(processes: string | undefined): Promise<v
   const children = new Children({
     count,
     fork: (number, isPrepared) => fork({ ...env, ...variablesOf(number, isPrepared) }),
+    makePair: () => makeSocketPair(),
     logger,
     stopMsMax: config.drainSeconds * 1_000 + STOP_MS_MAX,
     hurryMsMax: STOP_MS_MAX,

@@ -222,6 +222,21 @@ test('regression: what was accepted before its shard was gained is read, not tak
   await engine.stop()
 })
 
+test('what was being accepted when a sibling invited is not handed over to it: it may have read it before', async () => {
+  const { engine, environment } = await runningEngine({ isOwner: false })
+  const sent: string[] = []
+  const end = engine.joinSibling({ send: (text) => sent.push(text) > 0, close: () => {} })
+  const handOff = engine.beginAccept()
+  end.receive(JSON.stringify({ form: 1, ticket: 1, shards: [handedOff().shard] }))
+  sent.length = 0
+  handOff([handedOff()])
+  assert.deepEqual(sent, [])
+  engine.beginAccept()([handedOff()])
+  assert.equal(sent.length, 1)
+  environment.clock.advance(1)
+  await engine.stop()
+})
+
 test('regression: health that could not be written is written later, and nothing of it is lost', async () => {
   const { engine, world, environment, poll } = await runningEngine({ slots: 8 })
   const attempt = async () => {

@@ -25,11 +25,13 @@ import { Maintenance } from './maintenance.ts'
 import type { ChangeWatchLimits } from './owing/change-watch.ts'
 import { ChangedEndpoints } from './owing/changed-endpoints.ts'
 import { DueReader, type DueReaderLimits } from './owing/due-reader.ts'
-import { HandOff, type HandOffParts } from './owing/hand-off.ts'
+import { type HandOffParts, takeHandedOff } from './owing/hand-off.ts'
 import { LateRows } from './owing/late-rows.ts'
 import { Parking } from './owing/parking.ts'
+import { Siblings } from './owing/siblings.ts'
 import { BoundedWarnings } from './seams/bounded-warnings.ts'
 import type { EngineEnvironment } from './seams/environment.ts'
+import type { SiblingChannel, SiblingEnd } from './seams/sibling-channel.ts'
 
 export interface EnginePolicies extends LanePolicies {
   readonly retry: RetryPolicy
@@ -71,6 +73,7 @@ export class Engine {
   readonly #maintenance: Maintenance
   readonly #lateRows: LateRows
   readonly #parts: HandOffParts
+  readonly #siblings: Siblings
   readonly #tasks: readonly RecurringTask[]
   #unsettled = 0 // Attempts under way or not yet recorded.
   #isRunning = false
@@ -140,6 +143,10 @@ export class Engine {
         this.endpointChanged(clientKey, endpointId, shard),
     }
     this.#parts = parts
+    this.#siblings = new Siblings(environment, parts, options.pollEveryMs, (hasToRead) => {
+      if (hasToRead) void this.#read()
+      this.#pump()
+    })
     this.#sender = new Sender(environment, parts, options.policies.retry, options.pollEveryMs)
     this.#parking = new Parking(environment, parts, options.pollEveryMs)
     this.#changed = new ChangedEndpoints(environment, parts, options.pollEveryMs, options.changes)
@@ -195,6 +202,8 @@ export class Engine {
   async stop(): Promise<void> {
     if (!this.#isRunning) return
     this.#isRunning = false
+    // Before shards are given up: what came later would be taken by no one.
+    this.#siblings.close()
     for (const task of this.#tasks) void task.stop()
     this.#callOffWake?.()
     this.#renewals.stop()
@@ -230,11 +239,23 @@ export class Engine {
 
   /** A transaction begins that may make new deliveries; what is returned takes them, once. */
   beginAccept(): (deliveries: readonly HandedOff[]) => void {
-    const handOff = new HandOff(this.#environment, this.#parts)
+    const watch = this.#lanes.watches.begin()
+    const since = { watch, beganAtMs: this.#environment.clock.monotonicMs() }
+    const { invitations } = this.#siblings
     return (deliveries) => {
-      if (handOff.take(deliveries)) void this.#read()
+      watch.end()
+      const others: HandedOff[] = []
+      const put = (delivery: HandedOff) => void others.push(delivery)
+      const hasToRead = takeHandedOff(this.#environment, this.#parts, since, deliveries, put)
+      this.#siblings.handOver(invitations, others)
+      if (hasToRead) void this.#read()
       this.#pump()
     }
+  }
+
+  /** Another process of this machine: what one of the two accepts and the other owns goes through the channel. */
+  joinSibling(channel: SiblingChannel): SiblingEnd {
+    return this.#siblings.join(channel)
   }
 
   /** Changed, or (at a time other than 0) retried, in this process: it holds at once, and is announced. */
@@ -288,6 +309,7 @@ export class Engine {
     this.#reader.gain(shards)
     this.#lateRows.gained(shards)
     this.#healthWriter.forgetShown()
+    this.#siblings.invite()
     void this.#findParked(shards)
   }
 
@@ -300,6 +322,7 @@ export class Engine {
   #lose(shards: readonly number[]): void {
     this.#reader.lose(shards)
     for (const shard of shards) this.#lanes.removeShard(shard)
+    this.#siblings.invite()
   }
 
   async #renew(): Promise<void> {
@@ -317,6 +340,7 @@ export class Engine {
   }
 
   async #poll(): Promise<void> {
+    this.#siblings.invite()
     try {
       await this.#changed.look()
       await this.#healthWriter.write()

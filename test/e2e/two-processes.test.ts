@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { makeSocketPair, useSocket } from '../../cli/service/processes/sibling-sockets.ts'
 import { LEASE_POLICY, type LeasePolicy } from '../../server/core/delivery/lease.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import {
@@ -15,7 +17,7 @@ import {
   untilAllAre,
 } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 
 /** So rare that within a test only a wake-up makes a process look. */
 const RARE_RENEWALS: LeasePolicy = {
@@ -74,6 +76,10 @@ async function ownersOfShards(paybell: Paybell): Promise<ReadonlyMap<number, str
   return new Map(rows.map((row) => [row.shard, row.owner]))
 }
 
+function webhookIdAt({ path, headers }: Received): string {
+  return `${path} ${headers['webhook-id']}`
+}
+
 // They mostly wait, so some of them run side by side. All at once are a dozen services in one process, and on a busy
 // machine each then waits for a connection for longer than it may.
 describe('two processes', { concurrency: 3 }, () => {
@@ -94,6 +100,48 @@ describe('two processes', { concurrency: 3 }, () => {
     const owners = await ownersOfShards(first)
     assert.equal(owners.size, 64)
     assert.equal(new Set(owners.values()).size, 2)
+  })
+
+  test('processes of one machine hand over what the other owns, and each update is sent once and in order', async (t) => {
+    const receiver = await startReceiver(t)
+    const first = await startPaybell(t)
+    const second = await startPaybell(t, { beside: first })
+    let handedOver = 0
+    const sockets = await makeSocketPair()
+    for (const [index, { app }] of [first, second].entries()) {
+      useSocket(sockets[index] as Socket, (channel) =>
+        app.joinSibling({
+          ...channel,
+          send: (text) => {
+            const isSent = channel.send(text)
+            if (isSent && text.includes('"deliveries"')) handedOver++
+            return isSent
+          },
+        }),
+      )
+    }
+    await untilShared(first, second)
+    await register(first, receiver, 12)
+    const writes = Array.from({ length: 20 }, async (_, index) => {
+      const id = randomUUID()
+      for (const reference of ['1', '2', '3']) await put(index % 2 ? first : second, id, reference)
+    })
+    await Promise.all(writes)
+    // An invitation may have lapsed on a busy machine; then the next ones come.
+    await until('something is handed over', async () => {
+      await put(first)
+      return handedOver > 0
+    })
+    const deliveries = await untilAllAre(first.pool, ['DELIVERED'])
+    assert.equal(receiver.received.length, deliveries.length)
+    assert.equal(new Set(receiver.accepted.map(webhookIdAt)).size, deliveries.length)
+    const newest = new Map<string, number>()
+    for (const { path, headers, body } of receiver.accepted) {
+      const strand = `${path} ${JSON.parse(body.toString()).id}`
+      const sequence = Number(headers['x-paybell-sequence'])
+      assert.equal(sequence, (newest.get(strand) ?? 0) + 1)
+      newest.set(strand, sequence)
+    }
   })
 
   test('what one process accepts for an endpoint of the other arrives without waiting for a sweep', async (t) => {

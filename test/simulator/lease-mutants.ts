@@ -253,8 +253,30 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/owing/hand-off.ts',
-        'return !isOurs || this.#watch.isOutdated(delivery)',
-        'return isOurs !== null && this.#watch.isOutdated(delivery)',
+        '!shards.hasHeldSince(delivery.shard, beganAtMs) || watch.isOutdated(delivery)',
+        'shards.hasHeldSince(delivery.shard, beganAtMs) !== null && watch.isOutdated(delivery)',
+      ),
+    ],
+    test: 'server/delivery/engine.test.ts',
+  },
+  {
+    name: 'hand-over under an invitation that is over',
+    patches: [
+      patch(
+        'delivery/owing/siblings.ts',
+        'this.#tickets.find((one) => one.number === number) ?? null',
+        'this.#tickets.find((one) => one.number >= number) ?? null',
+      ),
+    ],
+    test: 'server/delivery/owing/siblings.test.ts',
+  },
+  {
+    name: 'hand-over of what began before the invitation',
+    patches: [
+      patch(
+        'delivery/engine.ts',
+        'handOver(invitations, others)',
+        'handOver(this.#siblings.invitations, others)',
       ),
     ],
     test: 'server/delivery/engine.test.ts',

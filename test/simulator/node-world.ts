@@ -10,6 +10,7 @@ import type { StoreWeather } from './node-store.ts'
 import type { Receiver } from './receivers.ts'
 import type { FaultAct } from './records.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { SiblingChannels } from './sibling-channels.ts'
 import type { SignSessions } from './sign-sessions.ts'
 import type { Subject } from './subject.ts'
 import type { Twin } from './twin.ts'
@@ -20,6 +21,7 @@ export interface NodeWorld {
   scheduler: Scheduler
   twin: Twin
   signs: SignSessions
+  siblings: SiblingChannels
   counters: Counters
   options: Omit<EngineOptions, 'onDatabaseTime'>
   accepting: AcceptingLimits

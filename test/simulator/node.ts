@@ -139,6 +139,7 @@ export class SimulatedNode {
     )
     this.#engine = engine
     this.#accept(engine, clock, door, link)
+    this.#world.siblings.join(name, engine, door)
     void engine.start().then(() => {
       if (incarnation === this.#incarnation && this.isUp) this.#isReady = true
     })
@@ -176,6 +177,7 @@ export class SimulatedNode {
 
   crash(): void {
     this.#incarnation++
+    this.#world.siblings.leave(this.name)
     this.#endSign()
     this.#engine = null
     this.#gatherer = null

@@ -24,6 +24,7 @@ import type {
   RunRecord,
 } from './records.ts'
 import { Scheduler } from './scheduler.ts'
+import { SiblingChannels } from './sibling-channels.ts'
 import { SignSessions } from './sign-sessions.ts'
 import type { Subject } from './subject.ts'
 import { Twin } from './twin.ts'
@@ -98,6 +99,7 @@ export class World {
       scheduler: this.scheduler,
       twin: this.twin,
       signs: new SignSessions(),
+      siblings: new SiblingChannels(plan.seed, counters),
       counters,
       options: plan.options,
       accepting: plan.accepting,
@@ -108,12 +110,10 @@ export class World {
       receiverAt: (url: string) => this.receivers.get(url),
       announce: (from: string, wakeUp: WakeUp) => this.#announce(from, wakeUp),
       onFault: (fault: FaultAct) => this.#faults.acts.push(fault),
-      log: (node: string, message: string, fields: object) =>
-        hooks.onTimeline?.({
-          atMs: this.scheduler.nowMs,
-          who: node,
-          what: `${message} ${JSON.stringify(fields)}`,
-        }),
+      log: (who: string, message: string, fields: object) => {
+        const { nowMs: atMs } = this.scheduler
+        hooks.onTimeline?.({ atMs, who, what: `${message} ${JSON.stringify(fields)}` })
+      },
     }
     this.nodes = plan.nodes.map(
       ({ wallOffsetMs }, number) => new SimulatedNode(world, number, wallOffsetMs),

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import type { Figures } from '../../../server/telemetry/joined-figures.ts'
@@ -19,6 +20,7 @@ class Pretended extends EventEmitter {
   readonly number: number
   readonly isPrepared: boolean
   readonly told: ToChild['say'][] = []
+  readonly siblings: unknown[] = []
   isKilled = false
   isHung = false
   requests = 0
@@ -41,8 +43,9 @@ class Pretended extends EventEmitter {
     return true
   }
 
-  send(message: ToChild): boolean {
-    if (message.say === 'metrics') this.metrics = message.text
+  send(message: ToChild, socket?: string): boolean {
+    if (message.say === 'sibling') this.siblings.push(socket)
+    else if (message.say === 'metrics') this.metrics = message.text
     else if (message.say === 'figures') {
       if (!this.isHung) this.emit('message', { say: 'figures', figures: counted(this.requests) })
     } else if (message.say !== 'ping') this.told.push(message.say)
@@ -58,12 +61,17 @@ const NEVER = new Promise(() => {})
 function pretend(t: TestContext, count: number) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const forked: Pretended[] = []
+  let pairs = 0
   const children = new Children({
     count,
     fork: (number, isPrepared) => {
       const one = new Pretended(number, isPrepared)
       forked.push(one)
       return one as unknown as Forked
+    },
+    makePair: async () => {
+      const pair = `pair ${++pairs}`
+      return [`${pair}, one end`, `${pair}, other end`] as unknown as [Socket, Socket]
     },
     logger: pino({ level: 'silent' }),
     stopMsMax: STOP_MS,
@@ -111,6 +119,22 @@ test('a first child that ends before it is ready ends the start, and none follow
   tick(60_000)
   await settled()
   assert.equal(forked.length, 1)
+})
+
+test('each that becomes ready is connected with every other that serves', async (t) => {
+  const { at, tick } = await opened(t, 3)
+  await settled()
+  assert.deepEqual(at(0).siblings, ['pair 1, other end', 'pair 2, other end'])
+  assert.deepEqual(at(1).siblings, ['pair 1, one end', 'pair 3, other end'])
+  assert.deepEqual(at(2).siblings, ['pair 2, one end', 'pair 3, one end'])
+  at(1).emit('exit', null, 'SIGKILL')
+  await settled()
+  tick(400)
+  assert.deepEqual(at(3).siblings, [], 'not before it serves')
+  at(3).emit('message', { say: 'ready' })
+  await settled()
+  assert.deepEqual(at(3).siblings, ['pair 4, one end', 'pair 5, one end'])
+  assert.equal(at(1).siblings.length, 2)
 })
 
 test('the pause before another start grows, and has a limit', () => {

@@ -1,6 +1,7 @@
 // All serving processes of one parent: started, watched, replaced one after the other, and stopped. The first one is started
 // alone: it finds out whether the service can start here at all, and takes the port, which the parent then keeps for all.
 
+import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { AllFigures } from './all-figures.ts'
 import { Place } from './place.ts'
@@ -9,6 +10,8 @@ import { type End, type Forked, ServingProcess } from './serving-process.ts'
 export interface ChildrenParts {
   count: number
   fork(number: number, isPrepared: boolean): Forked
+  /** The two ends of a connection. */
+  makePair(): Promise<readonly [Socket, Socket]>
   logger: Logger
   /** How long one that drains first may take to end, and one that does not. */
   stopMsMax: number
@@ -19,6 +22,8 @@ export class Children {
   readonly #parts: ChildrenParts
   readonly #places: readonly Place[]
   readonly #alive = new Set<ServingProcess>()
+  /** Those that serve, and are connected with each other. */
+  readonly #serving = new Set<ServingProcess>()
   readonly #figures = new AllFigures()
   #isOpen = false
   #isStopping = false
@@ -103,11 +108,28 @@ export class Children {
       onMetrics: (asking) => void this.#answer(asking),
     })
     this.#alive.add(one)
+    void one.becomesReady.then((isReady) => (isReady ? this.#connect(one) : undefined))
     void one.ended.then(() => {
       this.#alive.delete(one)
+      this.#serving.delete(one)
       this.#figures.forget(one)
     })
     return one
+  }
+
+  /** With all others. Without a connection they go by way of the database. */
+  async #connect(one: ServingProcess): Promise<void> {
+    const others = [...this.#serving]
+    this.#serving.add(one)
+    try {
+      for (const other of others) {
+        const [toOther, toOne] = await this.#parts.makePair()
+        one.giveSibling(toOther)
+        other.giveSibling(toOne)
+      }
+    } catch (error) {
+      this.#parts.logger.warn({ error: String(error) }, 'processes.not-connected')
+    }
   }
 
   async #answer(asking: ServingProcess): Promise<void> {

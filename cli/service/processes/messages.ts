@@ -6,10 +6,10 @@ import type { Figures } from '../../../server/telemetry/joined-figures.ts'
 /**
  * `stop` is as SIGTERM, `hurry` as a second one; `replaced`: stop, and never say that you are not ready, because another
  * process has your place; `ping`: say that your event loop turns; `figures`: give me your metrics. `metrics` are those of all,
- * for whoever has asked for them.
+ * for whoever has asked for them. With `sibling` comes the socket to another child.
  */
 export type ToChild =
-  | { say: 'stop' | 'hurry' | 'replaced' | 'ping' | 'figures' }
+  | { say: 'stop' | 'hurry' | 'replaced' | 'ping' | 'figures' | 'sibling' }
   | { say: 'metrics'; text: string }
 
 /** `metrics`: give me those of all; `last`: my figures, and I end now. */

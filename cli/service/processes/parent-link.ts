@@ -3,14 +3,18 @@
 
 import cluster from 'node:cluster'
 import { EventEmitter, once } from 'node:events'
+import type { Socket } from 'node:net'
+import type { SiblingChannel, SiblingEnd } from '../../../server/delivery/seams/sibling-channel.ts'
 import type { Figures } from '../../../server/telemetry/joined-figures.ts'
 import { StopSignals } from '../../basics/stop-signals.ts'
 import { NUMBER_VARIABLE, PREPARED_VARIABLE, type ToChild, type ToParent } from './messages.ts'
+import { useSocket } from './sibling-sockets.ts'
 
 /** What the parent may ask of it. */
 export interface Served {
   figures(): Promise<Figures>
   countedFigures(): Promise<Figures>
+  joinSibling(channel: SiblingChannel): SiblingEnd
 }
 
 export interface ParentLink {
@@ -56,7 +60,12 @@ export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
       // A parent that is gone is noticed by the end of the channel.
       else worker.send(message, undefined, undefined, () => resolve())
     })
-  const heard: Record<Exclude<ToChild['say'], 'metrics'>, () => unknown> = {
+  // Only those that serve get one; it may have closed on its way.
+  const joinSibling = (socket: Socket | undefined) => {
+    if (socket && served) useSocket(socket, (channel) => (served as Served).joinSibling(channel))
+    else socket?.destroy()
+  }
+  const heard: Record<Exclude<ToChild['say'], 'metrics' | 'sibling'>, () => unknown> = {
     stop,
     hurry,
     replaced: () => {
@@ -71,8 +80,9 @@ export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
         () => {},
       ),
   }
-  process.on('message', (message: ToChild) => {
+  process.on('message', (message: ToChild, socket?: Socket) => {
     if (message.say === 'metrics') answers.emit('metrics', message.text)
+    else if (message.say === 'sibling') joinSibling(socket)
     else heard[message.say]?.()
   })
   process.on('SIGTERM', stop).on('SIGINT', stop)

@@ -1,6 +1,7 @@
 // The parent's side of one child: whether it is ready, whether its event loop turns, and how it ends.
 
 import type { Worker } from 'node:cluster'
+import type { Socket } from 'node:net'
 import type { Figures } from '../../../server/telemetry/joined-figures.ts'
 import type { ToChild, ToParent } from './messages.ts'
 
@@ -76,8 +77,14 @@ export class ServingProcess {
     })
   }
 
-  say(say: Exclude<ToChild['say'], 'metrics'>): void {
+  say(say: Exclude<ToChild['say'], 'metrics' | 'sibling'>): void {
     this.#send({ say })
+  }
+
+  /** Gives it the connection to another. */
+  giveSibling(socket: Socket): void {
+    if (!this.#forked.isConnected()) socket.destroy()
+    else this.#forked.send({ say: 'sibling' } satisfies ToChild, socket, undefined, () => {})
   }
 
   /** The metrics of all, which it has asked for. */

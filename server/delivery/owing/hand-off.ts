@@ -1,5 +1,6 @@
-// Takes the deliveries of a transaction straight from its commit into memory, where that is safe. Others have
-// to be found by the due reader, here or in the process that owns their shard.
+// Takes the deliveries of a transaction straight from its commit into memory, where that is safe. Those of other shards go
+// to the sibling that owns them, if one has asked for them; all others have to be found by the due reader, here or in the
+// process that owns their shard.
 
 import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import type { EndpointCache } from '../caches/endpoint-cache.ts'
@@ -18,60 +19,61 @@ export interface HandOffParts {
   endpoints: EndpointCache
 }
 
-export class HandOff {
-  readonly #environment: EngineEnvironment
-  readonly #parts: HandOffParts
-  readonly #watch: ReadWatch
-  readonly #beganAtMs: number
+/** Since before the transaction began: what has moved, and when that was. */
+export interface HandOffSince {
+  watch: ReadWatch
+  beganAtMs: number
+}
 
-  /** To be made before the transaction begins. */
-  constructor(environment: EngineEnvironment, parts: HandOffParts) {
-    this.#environment = environment
-    this.#parts = parts
-    this.#watch = parts.lanes.watches.begin()
-    this.#beganAtMs = environment.clock.monotonicMs()
+/**
+ * Takes what was committed, or nothing; what belongs to shards of others goes to `elsewhere`. Without `since` nothing is
+ * certain, and all of it is read. True when the due reader has to look.
+ */
+export function takeHandedOff(
+  { clock }: Pick<EngineEnvironment, 'clock'>,
+  parts: HandOffParts,
+  since: HandOffSince | null,
+  deliveries: readonly HandedOff[],
+  elsewhere: (delivery: HandedOff) => void,
+): boolean {
+  const nowMs = clock.nowMs()
+  let hasToRead = false
+  for (const delivery of deliveries) {
+    if (!parts.shards.holds(delivery.shard)) elsewhere(delivery)
+    else if (!takeOne(parts, since, delivery, nowMs)) hasToRead = true
   }
+  return hasToRead
+}
 
-  /** Takes what was committed, or nothing. True when the due reader has to look. */
-  take(deliveries: readonly HandedOff[]): boolean {
-    this.#watch.end()
-    const nowMs = this.#environment.clock.nowMs()
-    let hasToRead = false
-    for (const delivery of deliveries) if (!this.#takeOne(delivery, nowMs)) hasToRead = true
-    return hasToRead
-  }
-
-  /** False when the due reader has to find it at once. */
-  #takeOne(delivery: HandedOff, nowMs: number): boolean {
-    const { lanes, shards, reader, payloads, endpoints } = this.#parts
-    const { payload, shard, nextAttemptAtMs } = delivery
-    delivery.payload = null
-    if (!shards.holds(shard)) {
-      this.#environment.wakeUps?.announceWork(shard)
-      return true
-    }
-    if (this.#mayBeKnown(delivery)) {
-      reader.rewindTo(shard, nextAttemptAtMs)
-      return false
-    }
-    if (reader.isFull) {
-      lanes.leaveOut(delivery)
-      reader.rewindTo(shard, nextAttemptAtMs)
-      return true
-    }
-    if (payload !== null) payloads.remember(delivery.eventId, payload)
-    endpoints.expect(delivery.clientKey, delivery.endpointId)
-    if (lanes.add(delivery, delivery.hasElders, nowMs)) return true
-    reader.reloadStrand(delivery)
+/** False when the due reader has to find it at once. */
+function takeOne(
+  { lanes, shards, reader, payloads, endpoints }: HandOffParts,
+  since: HandOffSince | null,
+  delivery: HandedOff,
+  nowMs: number,
+): boolean {
+  const { payload, shard, nextAttemptAtMs } = delivery
+  delivery.payload = null
+  if (since === null || mayBeKnown(shards, since, delivery)) {
+    reader.rewindTo(shard, nextAttemptAtMs)
     return false
   }
-
-  /**
-   * True when the delivery may have been found, and even delivered, between the commit and its reply: by our
-   * due reader, or by a former owner of the shard. Also when its endpoint has changed since.
-   */
-  #mayBeKnown(delivery: HandedOff): boolean {
-    const isOurs = this.#parts.shards.hasHeldSince(delivery.shard, this.#beganAtMs)
-    return !isOurs || this.#watch.isOutdated(delivery)
+  if (reader.isFull) {
+    lanes.leaveOut(delivery)
+    reader.rewindTo(shard, nextAttemptAtMs)
+    return true
   }
+  if (payload !== null) payloads.remember(delivery.eventId, payload)
+  endpoints.expect(delivery.clientKey, delivery.endpointId)
+  if (lanes.add(delivery, delivery.hasElders, nowMs)) return true
+  reader.reloadStrand(delivery)
+  return false
+}
+
+/**
+ * True when the delivery may have been found, and even delivered, between the commit and its arrival here: by our
+ * due reader, or by a former owner of the shard. Also when its endpoint has changed since.
+ */
+function mayBeKnown(shards: Shards, { watch, beganAtMs }: HandOffSince, delivery: HandedOff) {
+  return !shards.hasHeldSince(delivery.shard, beganAtMs) || watch.isOutdated(delivery)
 }
