@@ -9,6 +9,9 @@ import { prepareService } from './prepare-service.ts'
 import { joinParent, type ParentLink } from './processes/parent-link.ts'
 import { connectSupervisor } from './supervisor.ts'
 
+/** What is left then of a process that has stopped is of no use. */
+const LINGER_MS_MAX = 1_000
+
 export async function serve(): Promise<void> {
   const parent = joinParent(process.env)
   try {
@@ -58,5 +61,7 @@ async function serveHere(parent: ParentLink | null): Promise<void> {
     })
     supervisor.close()
     logger.info('paybell.stopped')
+    // A broker that is frozen answers no end of a connection, and would keep the process as long.
+    setTimeout(() => process.exit(), LINGER_MS_MAX).unref()
   }
 }
