@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { limitOf } from '../support/busy-machine.ts'
 import { until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -26,9 +27,11 @@ class Writer {
     })
   }
 
-  async write(ids: readonly string[], updates: number): Promise<void> {
+  /** `pauseMs`: between two updates of all, where the load is not what is looked at. */
+  async write(ids: readonly string[], updates: number, pauseMs = 0): Promise<void> {
     for (let n = 1; n <= updates && !this.isStopped; n++) {
       await Promise.all(ids.map((id) => this.#put(id, n)))
+      if (pauseMs > 0) await delay(pauseMs)
     }
   }
 
@@ -45,7 +48,7 @@ class Writer {
         this.refusals.push({ status: answer.status, retryAfter })
       }
       // The service is away: ask again in a moment.
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await delay(50)
     }
   }
 }
@@ -78,12 +81,22 @@ function assertAllArrived(receiver: Receiver, acknowledged: ReadonlyMap<string, 
 }
 
 /** More may arrive than was acknowledged: the last write before a kill has no answer. */
-function hasAll(receiver: Receiver, acknowledged: ReadonlyMap<string, number>): boolean {
+async function untilAllArrived(
+  receiver: Receiver,
+  acknowledged: ReadonlyMap<string, number>,
+): Promise<void> {
   const latest = new Map<string, number>()
-  for (const { headers, body } of receiver.accepted) {
-    latest.set(JSON.parse(body.toString()).id, Number(headers['x-paybell-sequence']))
-  }
-  return [...acknowledged].every(([id, sequence]) => (latest.get(id) ?? 0) >= sequence)
+  // Asked at every callback that arrives: each is parsed once.
+  const parsed = new Set<Received>()
+  await receiver.hasSeen(({ accepted }) => {
+    for (const one of accepted.filter((one) => !parsed.has(one))) {
+      const { id } = JSON.parse(one.body.toString())
+      const sequence = Number(one.headers['x-paybell-sequence'])
+      latest.set(id, Math.max(latest.get(id) ?? 0, sequence))
+      parsed.add(one)
+    }
+    return [...acknowledged].every(([id, sequence]) => (latest.get(id) ?? 0) >= sequence)
+  })
 }
 
 /** Of a delivery that has ended, as soon as its callback hangs. */
@@ -140,7 +153,7 @@ test('killed in the middle of deliveries, and then without its database', async 
         performance.now() - startedAt < limitOf(20_000),
         'no lease of the dead one is waited for',
       )
-      await receiver.hasSeen(() => hasAll(receiver, writer.acknowledged))
+      await untilAllArrived(receiver, writer.acknowledged)
       const duplicates = assertAllArrived(receiver, writer.acknowledged)
       assert.ok(
         duplicates <= ids.length + 1,
@@ -162,7 +175,7 @@ test('killed in the middle of deliveries, and then without its database', async 
       const writer = new Writer(t, caller)
       const ids = Array.from({ length: 10 }, () => randomUUID() as string)
       const before = receiver.received.length
-      const writing = writer.write(ids, 10_000)
+      const writing = writer.write(ids, 10_000, 50)
       await receiver.hasSeen(({ received }) => received.length >= before + 30)
 
       const postmaster = (await readPostmasterPid(dataDir)) ?? assert.fail()
@@ -183,7 +196,7 @@ test('killed in the middle of deliveries, and then without its database', async 
       await receiver.hasSeen(({ received }) => received.length >= backAt + 30)
       writer.isStopped = true
       await writing
-      await receiver.hasSeen(() => hasAll(receiver, writer.acknowledged))
+      await untilAllArrived(receiver, writer.acknowledged)
       assertAllArrived(receiver, writer.acknowledged)
 
       assert.ok(writer.refusals.length > 0)

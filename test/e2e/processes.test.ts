@@ -5,9 +5,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { parseMetrics } from '../deploy/scrape.ts'
-import { runCommand, type Started } from '../support/command-line.ts'
+import { callCommand } from '../support/called-command.ts'
+import type { Started } from '../support/command-line.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
 import { isRunning } from '../support/postmaster.ts'
@@ -61,6 +63,9 @@ async function assertNothingLeft(pool: Pool, children: readonly Line[], killed =
   assert.ok(rows[0].processes <= killed, `${rows[0].processes} processes`)
 }
 
+/** Between two rounds: without it they take both processors from what they look at. */
+const ROUND_PAUSE_MS = 15
+
 /** Writes, and asks whether it is ready, until it is stopped. Every request has to be answered, and none by a process that
  *  says that it stops; on a busy machine the database may be late. */
 function keepAsking(t: TestContext, baseUrl: string) {
@@ -81,6 +86,7 @@ function keepAsking(t: TestContext, baseUrl: string) {
       const text = await made.text()
       assert.ok([201, 503].includes(made.status), text)
       answered++
+      await delay(ROUND_PAUSE_MS)
     }
   }
   const asking = ask()
@@ -239,13 +245,13 @@ test('a start that fails ends with the exit code and the one sentence of its fir
   await assertNothingLeft(database.pool, [])
 })
 
-test('numbers that are none are refused, of the option and of the setting', async (t) => {
+test('numbers that are none are refused, of the option and of the setting', async () => {
   for (const text of ['0', '65', '-1', '1.5', 'many', '']) {
-    const { code, stderr } = await runCommand(t, ['serve', '--processes', text])
+    const { code, stderr } = await callCommand(['serve', '--processes', text])
     assert.equal(code, 2, stderr)
     assert.match(stderr, /'--processes <n>' argument .* is invalid\. Give/)
   }
-  const { code, stderr } = await runCommand(t, ['serve'], { env: { PAYBELL_PROCESSES: '65' } })
+  const { code, stderr } = await callCommand(['serve'], { env: { PAYBELL_PROCESSES: '65' } })
   assert.equal(code, 2, stderr)
   assert.match(stderr, /PAYBELL_PROCESSES must be auto, or a whole number from 1 to 64/)
 })

@@ -91,12 +91,12 @@ describe('two processes', { concurrency: 3 }, () => {
     await untilShared(first, second)
     await register(first, receiver, 12)
     await Promise.all(
-      Array.from({ length: 60 }, (_, index) => put(index % 2 === 0 ? first : second)),
+      Array.from({ length: 20 }, (_, index) => put(index % 2 === 0 ? first : second)),
     )
     const deliveries = await untilAllAre(first.pool, ['DELIVERED'])
-    assert.equal(deliveries.length, 720)
+    assert.equal(deliveries.length, 240)
     for (const { attempts } of deliveries) assert.equal(attempts, 1)
-    assert.equal(receiver.received.length, 720)
+    assert.equal(receiver.received.length, 240)
     const owners = await ownersOfShards(first)
     assert.equal(owners.size, 64)
     assert.equal(new Set(owners.values()).size, 2)

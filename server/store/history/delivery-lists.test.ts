@@ -259,7 +259,7 @@ test('every match comes exactly once, newest first, whatever is asked for', asyn
         )
       },
     ),
-    { numRuns: sized(30, 80) },
+    { numRuns: sized(12, 80) },
   )
 })
 
