@@ -20,6 +20,11 @@ interface Side {
 
 const ENDPOINTS = 20
 
+type Reading = (round: Slice) => number
+
+const SERVICE: Reading = ({ cpu }) => cpu.service * 1_000
+const STORE: Reading = ({ cpu }) => cpu.store * 1_000
+
 const [feed, rounds, count, ...checkouts] = process.argv.slice(2)
 if ((feed !== 'put' && feed !== 'batch') || !Number(rounds) || !Number(count) || !checkouts[0]) {
   console.log(
@@ -65,11 +70,6 @@ async function open(name: string): Promise<Side> {
   await stage.aim({ baseUrl, operatorKey, accountIds, seed: 'pairs' })
   return { checkout: name, stage, system, rounds: [], cpu: [] }
 }
-
-type Reading = (round: Slice) => number
-
-const SERVICE: Reading = ({ cpu }) => cpu.service * 1_000
-const STORE: Reading = ({ cpu }) => cpu.store * 1_000
 
 function describe(side: Side): string {
   const row = (name: string, read: Reading, digits: number) => {
