@@ -394,6 +394,7 @@ create table endpoints (
 CREATE INDEX endpoints_by_change ON endpoints USING btree (changed_at);
 CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliveries_changed_at) WHERE (deliveries_changed_at IS NOT NULL);
 CREATE INDEX endpoints_by_client_certificate ON endpoints USING btree (client_certificate) WHERE ((client_certificate IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX endpoints_by_creation ON endpoints USING btree (created_at, id) INCLUDE (client_key) WHERE ((deleted_at IS NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE INDEX endpoints_by_id ON endpoints USING btree (id);
 CREATE INDEX endpoints_by_words ON endpoints USING gin (search_words(url)) WITH (fastupdate=off);
 CREATE INDEX endpoints_disabled ON endpoints USING btree (client_key, id) WHERE ((status = 'DISABLED'::text) AND (deleted_at IS NULL));

@@ -2,6 +2,7 @@
 
 import type { Page, PageRequest } from '../../core/asking/numbered-pages.ts'
 import type { EndpointHealth } from '../../core/delivery/health.ts'
+import { Remembered } from '../../core/plain/remembered.ts'
 import { readHealth } from '../../store/endpoints/endpoint-health.ts'
 import { type EndpointHour, readEndpointHours } from '../../store/endpoints/endpoint-hours.ts'
 import {
@@ -26,21 +27,45 @@ export interface EndpointWithHealth {
   hours: readonly EndpointHour[]
 }
 
-export async function viewAllEndpoints(
-  deps: Deps,
-  filter: EndpointFilter,
-  request: PageRequest,
-): Promise<Page<EndpointWithHealth>> {
-  const page = await listAllEndpoints(deps.pool, filter, request)
-  const now = new Date(deps.clock.nowMs())
-  const health = await readHealthOf(deps.pool, page.items, now)
-  const hours = await readEndpointHours(deps.pool, page.items, now)
-  const items = page.items.map((endpoint) => ({
-    endpoint,
-    health: health.get(endpoint.id) as EndpointHealth,
-    hours: hours.get(endpoint.id) ?? [],
-  }))
-  return { ...page, items }
+/** Counting reads something of each: a hundred thousand take ten milliseconds, a million a hundred. */
+const COUNTED_EACH_TIME_MAX = 100_000
+const TOTAL_KEPT_MS = 30_000
+const FILTERS_MAX = 1_000
+
+/** The list of all endpoints. More than a hundred thousand that match are counted twice a minute, not for each page. */
+export class AllEndpoints {
+  readonly #deps: Deps
+  readonly #countedEachTimeMax: number
+  readonly #totals: Remembered<string, number>
+
+  constructor(deps: Deps, countedEachTimeMax = COUNTED_EACH_TIME_MAX) {
+    this.#deps = deps
+    this.#countedEachTimeMax = countedEachTimeMax
+    this.#totals = new Remembered({
+      keysMax: FILTERS_MAX,
+      expiry: { monotonicMs: () => deps.clock.monotonicMs(), ageMsMax: TOTAL_KEPT_MS },
+    })
+  }
+
+  async view(filter: EndpointFilter, request: PageRequest): Promise<Page<EndpointWithHealth>> {
+    const { pool, clock } = this.#deps
+    const { order: _, ...matched } = filter
+    const key = JSON.stringify(matched)
+    const counted = this.#totals.look(key) ?? null
+    const page = await listAllEndpoints(pool, filter, request, counted)
+    if (counted === null && page.total > this.#countedEachTimeMax) {
+      this.#totals.put(key, page.total)
+    }
+    const now = new Date(clock.nowMs())
+    const health = await readHealthOf(pool, page.items, now)
+    const hours = await readEndpointHours(pool, page.items, now)
+    const items = page.items.map((endpoint) => ({
+      endpoint,
+      health: health.get(endpoint.id) as EndpointHealth,
+      hours: hours.get(endpoint.id) ?? [],
+    }))
+    return { ...page, items }
+  }
 }
 
 /** Finds a deleted endpoint too, because its history still names it. */

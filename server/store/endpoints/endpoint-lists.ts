@@ -36,7 +36,6 @@ export const ENDPOINT_ORDERS = [
 ] as const
 export type EndpointOrder = (typeof ENDPOINT_ORDERS)[number]
 
-/** All that match are counted and so read in any case: an order costs their sort and no more. */
 const ORDERS: Readonly<Record<EndpointOrder, string>> = {
   createdAt: 'created_at, id',
   '-createdAt': 'created_at desc, id desc',
@@ -79,19 +78,68 @@ export async function findAnyEndpoint(db: Db, endpointId: string): Promise<Owned
   return rows[0] ? toOwned(rows[0]) : null
 }
 
+/** `total`: how many match, where that is known. Otherwise they are counted, which reads something of each. */
 export async function listAllEndpoints(
   db: Db,
   filter: EndpointFilter,
   page: PageRequest,
+  total: number | null = null,
 ): Promise<Page<OwnedEndpoint>> {
   const values: unknown[] = [page.size, pageOffset(page)]
-  const conditions = ['e.deleted_at is null', 'not c.is_internal']
-  // Each only where it is asked for: the planner then knows which index serves.
+  const counted = total === null ? 'count(*)' : `$${values.push(total)}::bigint`
+  const inOrder = ORDERS[filter.order]
+  // Joined only for the orders that need it.
+  const isByHealth = inOrder.startsWith('failing_since')
+  const [since, health] = isByHealth
+    ? [
+        ', h.failing_since',
+        ' left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id',
+      ]
+    : ['', '']
+  // The planner does not know how few have a word, and would look for it in one address after the other; which is right
+  // where many are known to have it.
+  const isByWords = filter.search !== null && !isUuid(filter.search) && total === null
+  // One statement, hence one snapshot; each part of it is planned by itself, so that a page is found by the index of its
+  // order, and only what is shown is read whole. The outer join keeps the count when the page is empty.
+  const { rows } = await db.query<{ total: number } & OwnedRow>({
+    text: `with matching as ${isByWords ? '' : 'not '}materialized (
+             select e.client_key, e.id, e.created_at, e.url${since} from endpoints e${health}
+             where ${conditionsOf(filter, values).join(' and ')})
+           select all_of_them.total, shown.*, ${accountNameOf('shown')}
+           from (select ${counted} as total${total === null ? ' from matching' : ''}) as all_of_them
+           left join (
+             select ${COLUMNS}${isByHealth ? ', m.failing_since' : ''}
+             from (${isByHealth ? failingFirst(inOrder) : 'select * from matching'}
+                   order by ${inOrder} limit $1 offset $2) as m
+             join endpoints e on e.client_key = m.client_key and e.id = m.id
+             join clients c on c.client_key = e.client_key) as shown on true
+           order by ${inOrder}`,
+    values,
+  })
+  const items = rows.filter((row) => row.id !== null).map(toOwned)
+  return { ...page, items, total: rows[0]?.total ?? 0 }
+}
+
+/** Each only where it is asked for: the planner then knows which index serves. */
+function conditionsOf(filter: EndpointFilter, values: unknown[]): readonly string[] {
+  const conditions = [
+    // The second leads to the index of the list (endpoints_by_creation).
+    ...['e.deleted_at is null', `e.created_at > '-infinity'`],
+    'e.client_key not in (select client_key from clients where is_internal)',
+  ]
   const where = (value: unknown, condition: (parameter: string) => string) => {
     if (value !== null) conditions.push(condition(`$${values.push(value)}`))
   }
-  where(filter.clientId, (parameter) => `c.id = ${parameter}`)
-  where(filter.accountId, (parameter) => `e.account_id = ${parameter}`)
+  where(
+    filter.clientId,
+    (parameter) => `e.client_key = (select client_key from clients where id = ${parameter})`,
+  )
+  // By the index of what listens to an account, which begins with the client.
+  where(
+    filter.accountId,
+    (parameter) => `e.client_key = (select client_key from accounts where id = ${parameter})
+    and e.scope = ${parameter} and e.account_id = ${parameter}`,
+  )
   where(filter.kind, (parameter) => `e.kind = ${parameter}`)
   where(filter.status, (parameter) => `e.status = ${parameter}`)
   where(filter.search, (parameter) =>
@@ -100,28 +148,17 @@ export async function listAllEndpoints(
   const failing = `exists (select from endpoint_health h where h.client_key = e.client_key
     and h.endpoint_id = e.id and h.failing_since is not null)`
   if (filter.isFailing !== null) conditions.push(filter.isFailing ? failing : `not ${failing}`)
-  const inOrder = ORDERS[filter.order]
-  // Joined only for the orders that need it.
-  const [since, health] = inOrder.startsWith('failing_since')
-    ? [
-        ', h.failing_since',
-        ' left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id',
-      ]
-    : ['', '']
-  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
-  const { rows } = await db.query<{ total: number } & OwnedRow>({
-    text: `with matching as materialized (
-             select ${COLUMNS}${since} from clients c join endpoints e on e.client_key = c.client_key${health}
-             where ${conditions.join(' and ')})
-           select all_of_them.total, shown.*, ${accountNameOf('shown')}
-           from (select count(*) as total from matching) as all_of_them
-           left join (select * from matching order by ${inOrder} limit $1 offset $2) as shown
-             on true
-           order by ${inOrder}`,
-    values,
-  })
-  const items = rows.filter((row) => row.id !== null).map(toOwned)
-  return { ...page, items, total: rows[0]?.total ?? 0 }
+  return conditions
+}
+
+/** Few fail, and those are found by an index; the others, only as far as the page reaches, by that of their ids. */
+function failingFirst(inOrder: string): string {
+  const others = inOrder.endsWith('desc') ? 'id desc' : 'id'
+  const reached = '$1::bigint + $2::bigint'
+  return `select * from (
+    (select * from matching where failing_since is not null order by ${inOrder} limit ${reached})
+    union all
+    (select * from matching where failing_since is null order by ${others} limit ${reached})) as m`
 }
 
 /** Enough to see that something is wrong; who wants the exact number looks at the endpoint itself. */

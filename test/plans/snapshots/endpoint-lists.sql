@@ -8,48 +8,98 @@ prepare "endpoint-lists.findAnyEndpoint" (uuid) as
     where a.client_key = e.client_key and a.id = e.account_id) as account_name from endpoints e join clients c on c.client_key = e.client_key
   where e.id = $1 and not c.is_internal limit 1;
 
--- Alike: by an id; by words; in a status; of a client; of a kind; of all; of an account
+-- Alike: by an id; by words; in a status; of a kind; of all
 -- endpoint-lists.listAllEndpoints by address: planned each time
 prepare "endpoint-lists.listAllEndpoints by address" (bigint, bigint) as
-  with matching as materialized (
-    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from clients c join endpoints e on e.client_key = c.client_key
-    where e.deleted_at is null and not c.is_internal)
+  with matching as not materialized (
+    select e.client_key, e.id, e.created_at, e.url from endpoints e
+    where e.deleted_at is null and e.created_at > '-infinity' and e.client_key not in (select client_key from clients where is_internal))
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
-  left join (select * from matching order by url collate "C", id limit $1 offset $2) as shown
-  on true
+  left join (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret
+    from (select * from matching
+      order by url collate "C", id limit $1 offset $2) as m
+    join endpoints e on e.client_key = m.client_key and e.id = m.id
+    join clients c on c.client_key = e.client_key) as shown on true
   order by url collate "C", id;
 
 -- Alike: not failing
 -- endpoint-lists.listAllEndpoints failing: planned each time
 prepare "endpoint-lists.listAllEndpoints failing" (bigint, bigint) as
-  with matching as materialized (
-    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from clients c join endpoints e on e.client_key = c.client_key
-    where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
+  with matching as not materialized (
+    select e.client_key, e.id, e.created_at, e.url from endpoints e
+    where e.deleted_at is null and e.created_at > '-infinity' and e.client_key not in (select client_key from clients where is_internal) and exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
-  left join (select * from matching order by created_at, id limit $1 offset $2) as shown
-  on true
+  left join (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret
+    from (select * from matching
+      order by created_at, id limit $1 offset $2) as m
+    join endpoints e on e.client_key = m.client_key and e.id = m.id
+    join clients c on c.client_key = e.client_key) as shown on true
   order by created_at, id;
 
 -- endpoint-lists.listAllEndpoints failing, the longest first: planned each time
 prepare "endpoint-lists.listAllEndpoints failing, the longest first" (bigint, bigint) as
-  with matching as materialized (
-    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
-    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret, h.failing_since from clients c join endpoints e on e.client_key = c.client_key left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
-    where e.deleted_at is null and not c.is_internal and exists (select from endpoint_health h where h.client_key = e.client_key
+  with matching as not materialized (
+    select e.client_key, e.id, e.created_at, e.url, h.failing_since from endpoints e left join endpoint_health h on h.client_key = e.client_key and h.endpoint_id = e.id
+    where e.deleted_at is null and e.created_at > '-infinity' and e.client_key not in (select client_key from clients where is_internal) and exists (select from endpoint_health h where h.client_key = e.client_key
       and h.endpoint_id = e.id and h.failing_since is not null))
   select all_of_them.total, shown.*, (select a.name from accounts a
     where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
   from (select count(*) as total from matching) as all_of_them
-  left join (select * from matching order by failing_since, id limit $1 offset $2) as shown
-  on true
+  left join (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret, m.failing_since
+    from (select * from (
+        (select * from matching where failing_since is not null order by failing_since, id limit $1::bigint + $2::bigint)
+        union all
+        (select * from matching where failing_since is null order by id limit $1::bigint + $2::bigint)) as m
+      order by failing_since, id limit $1 offset $2) as m
+    join endpoints e on e.client_key = m.client_key and e.id = m.id
+    join clients c on c.client_key = e.client_key) as shown on true
   order by failing_since, id;
+
+-- endpoint-lists.listAllEndpoints of a client: planned each time
+prepare "endpoint-lists.listAllEndpoints of a client" (bigint, bigint, uuid) as
+  with matching as not materialized (
+    select e.client_key, e.id, e.created_at, e.url from endpoints e
+    where e.deleted_at is null and e.created_at > '-infinity' and e.client_key not in (select client_key from clients where is_internal) and e.client_key = (select client_key from clients where id = $3))
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
+  from (select count(*) as total from matching) as all_of_them
+  left join (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret
+    from (select * from matching
+      order by created_at, id limit $1 offset $2) as m
+    join endpoints e on e.client_key = m.client_key and e.id = m.id
+    join clients c on c.client_key = e.client_key) as shown on true
+  order by created_at, id;
+
+-- endpoint-lists.listAllEndpoints of an account: planned each time
+prepare "endpoint-lists.listAllEndpoints of an account" (bigint, bigint, uuid) as
+  with matching as not materialized (
+    select e.client_key, e.id, e.created_at, e.url from endpoints e
+    where e.deleted_at is null and e.created_at > '-infinity' and e.client_key not in (select client_key from clients where is_internal) and e.client_key = (select client_key from accounts where id = $3)
+    and e.scope = $3 and e.account_id = $3)
+  select all_of_them.total, shown.*, (select a.name from accounts a
+    where a.client_key = shown.client_key and a.id = shown.account_id) as account_name
+  from (select count(*) as total from matching) as all_of_them
+  left join (
+    select e.client_key, c.id as client_id, c.name as client_name, e.id, e.kind, e.account_id, e.url,
+    e.status, e.created_at, e.deleted_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret
+    from (select * from matching
+      order by created_at, id limit $1 offset $2) as m
+    join endpoints e on e.client_key = m.client_key and e.id = m.id
+    join clients c on c.client_key = e.client_key) as shown on true
+  order by created_at, id;
 
 -- endpoint-lists.readHealthOf: kept as read-health-of-endpoints
 prepare "endpoint-lists.readHealthOf" (integer[], uuid[], timestamp with time zone, bigint) as

@@ -5,11 +5,11 @@ import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { ENDPOINT_STATUSES } from '../../../core/delivery/endpoint.ts'
 import { DEFAULT_SETTINGS } from '../../../core/delivery/endpoint-settings.ts'
 import {
+  AllEndpoints,
   changeAnyEndpoint,
   ENDPOINT_ORDERS,
   type EndpointWithHealth,
   type OwnedEndpoint,
-  viewAllEndpoints,
   viewAnyEndpoint,
 } from '../../../operations/endpoints/view-all-endpoints.ts'
 import { viewAnySeries } from '../../../operations/endpoints/view-endpoint-series.ts'
@@ -97,6 +97,7 @@ const ACTIONS = {
 } as const
 
 export function operatorEndpointRoutes(deps: Deps): Routes {
+  const all = new AllEndpoints(deps)
   return (app) => {
     app.route({
       method: 'GET',
@@ -105,7 +106,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         operationId: 'listEndpoints',
         summary: 'List endpoints with their health',
         description:
-          'The oldest first, unless `sort` says otherwise. `health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
+          'The oldest first, unless `sort` says otherwise. `health.pending` counts up to 10,000 here, and exactly on a single endpoint. `totalElements` above 100,000 may be 30 seconds old.',
         ...pagesOf(ItemWithHealth),
         querystring: EndpointListQuery,
         problems: ABOUT_CLIENT,
@@ -121,10 +122,7 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
           search: q ?? null,
           order: sort ?? ('createdAt' as const),
         }
-        return toPageBody(
-          await viewAllEndpoints(deps, filter, toPageRequest(page)),
-          toItemWithHealth,
-        )
+        return toPageBody(await all.view(filter, toPageRequest(page)), toItemWithHealth)
       },
     })
 
