@@ -27,7 +27,7 @@ const WORKERS = { computing: 1, waiting: 2 }
 
 /** Modules stay to the end of their process, each with the service that its tests have started: 300 files hold 1.5 GB, and
  *  every full collection of garbage goes through all of it. To begin again takes half a second. */
-const WORKER_BYTES_MAX = 500e6
+const WORKER_BYTES_MAX = 700e6
 
 const asked = process.argv.slice(2) as GroupName[]
 for (const name of asked) {

@@ -37,6 +37,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'a lane is paced by the clock of the database',
+    seed: 189,
     patches: [
       patch(
         'delivery/lanes/lanes.ts',
@@ -122,6 +123,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'retry: an open circuit stays open',
+    seed: 218,
     patches: [
       patch(
         'delivery/lanes/lane-pace.ts',
@@ -132,6 +134,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'retry: what is in memory keeps its time',
+    seed: 2_972,
     patches: [
       patch(
         'delivery/owing/changed-endpoints.ts',
@@ -221,6 +224,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'a first update under latest is sent unread',
+    seed: 706,
     patches: [
       patch(
         'delivery/owing/due-reader.ts',
@@ -289,6 +293,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'Retry-After unclamped',
+    seed: 3_115,
     patches: [
       patch(
         'core/delivery/backoff.ts',
@@ -365,6 +370,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'lost health is not put back',
+    seed: 883,
     patches: [
       patch('delivery/attempts/health-writer.ts', 'this.#counter.putBack(counted)', 'void counted'),
     ],

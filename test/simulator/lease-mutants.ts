@@ -46,6 +46,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'the lease is not compared again when the send begins',
+    seed: 360,
     patches: [patch('delivery/leases/shards.ts', BEGIN_BY, 'Number.POSITIVE_INFINITY')],
   },
   {
@@ -60,6 +61,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'silence counted on a clock that jumps ahead',
+    seed: 239,
     patches: [
       patch(
         'delivery/leases/shards.ts',
@@ -97,6 +99,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'sent without a proof of the session',
+    seed: 145,
     patches: [
       patch(
         'core/delivery/session-signs.ts',
@@ -123,6 +126,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'a sign counts when its renewal is answered',
+    seed: 495,
     patches: [
       patch(
         'core/delivery/session-signs.ts',
@@ -138,6 +142,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'the proof of a new session for old leases',
+    seed: 145,
     patches: [
       patch(
         'core/delivery/session-signs.ts',
@@ -154,6 +159,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'an older update passed in an aftermath',
+    seed: 192,
     patches: [
       patch(
         'delivery/attempts/sender.ts',
@@ -236,6 +242,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'a stop is not announced',
+    seed: 161,
     patches: [
       patch(
         'delivery/leases/shards.ts',
@@ -246,6 +253,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'stop without hand-over',
+    seed: 161,
     patches: [patch('delivery/engine.ts', 'this.#shards.leave()', 'Promise.resolve()')],
   },
   {

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startTestServer, type TestServer } from '../support/test-server.ts'
 import type { TestedMutant } from './mutant.ts'
-import { copyWith, type Patch } from './patched-copy.ts'
+import { copyWith, type Patch, PROJECT } from './patched-copy.ts'
 
 /** What the service's own tests need around them. */
 const PARTS = ['server', 'migrations', 'test/conformance', 'test/simulator', 'test/support']
@@ -33,6 +33,8 @@ export class MutantTests {
   async #run(test: string, patches: readonly Patch[]): Promise<string | null> {
     this.#server ??= startTestServer()
     const { url } = await this.#server
+    // The original is there, with what was compiled of it before.
+    if (patches.length === 0) return firstFailure(test, PROJECT, url)
     const { root, remove } = await copyWith(patches, PARTS)
     try {
       return await firstFailure(test, root, url)

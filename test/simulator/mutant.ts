@@ -4,6 +4,8 @@ import type { Patch } from './patched-copy.ts'
 
 export interface Mutant {
   name: string
+  /** One that is known to catch it, tried first: where it no longer does, all are. */
+  seed?: number
   patches: readonly Patch[]
 }
 

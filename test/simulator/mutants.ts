@@ -47,11 +47,12 @@ function print({ name, patches }: Mutant, caughtBy: string | null): void {
   console.log(`${name.padEnd(46)} ${files}\n${' '.repeat(49)}→ ${caughtBy ?? 'SURVIVES'}`)
 }
 
-async function hunt({ patches }: Mutant): Promise<string | null> {
+async function hunt({ patches, seed: likely }: Mutant): Promise<string | null> {
   const copy = await copyWith(patches, ['server'])
   try {
     const subject = await loadSubject(`${copy.root}/server`)
-    for (let seed = 1; seed <= seedsMax; seed++) {
+    const seeds = Array.from({ length: seedsMax }, (_, index) => index + 1)
+    for (const seed of likely === undefined ? seeds : [likely, ...seeds]) {
       const violation = await violationOf(seed, subject)
       if (violation === null || (await violationOf(seed, original)) !== null) continue
       return `seed ${seed}: ${violation}`

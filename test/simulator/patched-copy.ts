@@ -19,7 +19,7 @@ export interface PatchedCopy {
   remove(): Promise<void>
 }
 
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
+export const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
  * Laid out as the project is, so that its own tests run on the copy. Tests are copied too: through a link
