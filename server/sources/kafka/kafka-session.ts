@@ -52,7 +52,6 @@ interface KafkaRecord extends BrokerRecord {
   readonly seq: number
 }
 
-const IN_HAND_MAX = 2_000
 /** Parsing more at once would hold up deliveries. */
 const TAKEN_AT_ONCE = 100
 /** A new leader is found within seconds. */
@@ -77,7 +76,7 @@ export class KafkaSession implements BrokerSession {
 
   constructor(options: KafkaSessionOptions) {
     this.#options = options
-    this.#inHand = new InHand({ messagesMax: IN_HAND_MAX, ...options.inHand })
+    this.#inHand = new InHand(options.inHand)
     this.#intake = new RecordIntake({
       ...options,
       name: 'kafka',
