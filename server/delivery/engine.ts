@@ -157,6 +157,8 @@ export class Engine {
     this.#tasks = [
       every(options.pollEveryMs, () => this.#poll()),
       every(options.pollEveryMs, () => this.#lateRows.round()),
+      // Apart from the poll: that waits for the database, and an invitation lapses.
+      every(options.pollEveryMs, async () => this.#siblings.invite()),
       every(options.slowCheckEveryMs, () => this.#noticeSlow()),
       every(options.maintainEveryMs, () => this.#maintain()),
     ]
@@ -340,7 +342,6 @@ export class Engine {
   }
 
   async #poll(): Promise<void> {
-    this.#siblings.invite()
     try {
       await this.#changed.look()
       await this.#healthWriter.write()

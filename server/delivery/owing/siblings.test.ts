@@ -71,12 +71,13 @@ function joined() {
   const accepting = makeProcess([], clock)
   const owner = makeProcess([SHARD], clock)
   const ends: { accepting?: SiblingEnd; owner?: SiblingEnd } = {}
-  const way = { hasRoom: true, isClosed: false }
+  const way = { hasRoom: true, isClosed: false, messagesMax: Infinity }
   // What is said to one that is not yet joined is not heard, as with a socket that nobody reads.
   const channelTo = (side: keyof typeof ends) => ({
     send: (text: string) => {
-      if (way.hasRoom) ends[side]?.receive(text)
-      return way.hasRoom
+      if (!way.hasRoom || (text.includes('"deliveries"') && way.messagesMax-- <= 0)) return false
+      ends[side]?.receive(text)
+      return true
     },
     close: () => {
       way.isClosed = true
@@ -144,6 +145,22 @@ test('what does not fit is announced, as to a process of another machine', () =>
   way.hasRoom = false
   handOver()
   assert.deepEqual([accepting.seen.announced, owner.seen.added], [[SHARD], []])
+})
+
+test('long texts go in several messages, so that a channel can refuse the rest', () => {
+  const { accepting, owner, way } = joined()
+  const text = 'x'.repeat(100_000)
+  const payload = { text, documentHash: null, documentBytes: null }
+  const deliveries = Array.from({ length: 6 }, (_, n) =>
+    handedOff({ id: `d${n}`, eventId: `e${n}`, payload }),
+  )
+  way.messagesMax = 2
+  accepting.siblings.handOver(accepting.siblings.invitations, deliveries)
+  assert.deepEqual(
+    owner.seen.added.map(({ id }) => id),
+    ['d0', 'd1', 'd2', 'd3'],
+  )
+  assert.deepEqual(accepting.seen.announced, [SHARD, SHARD])
 })
 
 test('a sibling that has invited nobody for a while is not followed', () => {

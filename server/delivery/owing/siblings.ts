@@ -20,6 +20,14 @@ const TICKETS_MAX = 4
 /** An invitation is no longer followed after so many polls without another: its sender may be frozen, or have lost all. */
 const FOLLOWED_POLLS = 3
 
+/** A message is sent when its texts have so many characters: the channel has a bound, and looks at it before each. */
+const BATCH_LENGTH_MAX = 128 * 1024
+
+interface Batch {
+  deliveries: HandedOff[]
+  length: number
+}
+
 interface Ticket extends HandOffSince {
   number: number
 }
@@ -99,19 +107,23 @@ export class Siblings {
 
   /** Hands committed deliveries of other processes' shards to those who had invited them before; announces the others. */
   handOver(invitations: Invitations, deliveries: readonly HandedOff[]): void {
-    const batches = new Map<Invited, HandedOff[]>()
+    const batches = new Map<Invited, Batch>()
     for (const delivery of deliveries) {
       const invited = isFresh(delivery) ? this.#follow(invitations.get(delivery.shard)) : null
-      if (invited === null) this.#environment.wakeUps?.announceWork(delivery.shard)
-      else if (!batches.get(invited)?.push(delivery)) batches.set(invited, [delivery])
-    }
-    for (const [{ sibling, ticket }, batch] of batches) {
-      const isSent = sibling.channel.send(writeHandOver({ ticket, deliveries: batch }))
-      for (const { shard } of batch) {
-        if (isSent) sibling.handed.add(shard)
-        else this.#environment.wakeUps?.announceWork(shard)
+      if (invited === null) {
+        this.#environment.wakeUps?.announceWork(delivery.shard)
+        continue
+      }
+      const batch = batches.get(invited) ?? { deliveries: [], length: 0 }
+      batch.deliveries.push(delivery)
+      batch.length += delivery.payload?.text.length ?? 0
+      if (batch.length < BATCH_LENGTH_MAX) batches.set(invited, batch)
+      else {
+        batches.delete(invited)
+        this.#send(invited, batch)
       }
     }
+    for (const [invited, batch] of batches) this.#send(invited, batch)
     // Whoever accepted them keeps them a little longer: their texts have no bound there.
     for (const delivery of deliveries) delivery.payload = null
   }
@@ -124,6 +136,14 @@ export class Siblings {
       this.#forget(sibling)
     }
     this.invite()
+  }
+
+  #send({ sibling, ticket }: Invited, { deliveries }: Batch): void {
+    const isSent = sibling.channel.send(writeHandOver({ ticket, deliveries }))
+    for (const { shard } of deliveries) {
+      if (isSent) sibling.handed.add(shard)
+      else this.#environment.wakeUps?.announceWork(shard)
+    }
   }
 
   #follow(invited: Invited | undefined): Invited | null {
