@@ -1,5 +1,6 @@
 // The real service as a process of its own: `paybell sandbox` on the benchmark's PostgreSQL. The
-// sandbox is the same program with the same durability; production refuses addresses on loopback.
+// sandbox is the same program with the same durability; production refuses addresses on loopback, unless it is
+// told to allow them, and then only https. So `paybell serve` needs a receiver with TLS.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +10,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../cli/operator/node-flags.ts'
+import { freePort } from '../harness/ports.ts'
+import { TLS } from '../harness/stage.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/paybell.js', import.meta.url))
 
@@ -19,6 +22,8 @@ export interface ServiceOptions {
   /** Options of node itself, for profiles. */
   nodeArguments?: readonly string[]
   env?: Readonly<Record<string, string>>
+  /** `paybell serve` with so many processes under one parent; with 1 there is no parent. Left out: the sandbox. */
+  siblings?: number | undefined
 }
 
 export class PaybellService {
@@ -46,24 +51,26 @@ export class PaybellService {
     const startedAt = performance.now()
     const dataDir = await mkdtemp(join(tmpdir(), 'paybell-bench-service-'))
     const flags = [...NODE_FLAGS, ...(options.nodeArguments ?? [])]
-    const child = spawn(process.execPath, [...flags, MAIN, 'sandbox'], {
+    const port = options.siblings === undefined ? 0 : await freePort()
+    const child = spawn(process.execPath, [...flags, MAIN, ...commandOf(options)], {
       env: {
         ...inherited(),
-        PORT: '0',
-        PAYBELL_DATA_DIR: dataDir,
+        PORT: `${port}`,
         PAYBELL_LOG_LEVEL: 'warn',
-        PAYBELL_SANDBOX_SEED: 'off',
         PAYBELL_REQUESTS_PER_SECOND: '1000000',
         DATABASE_URL: options.databaseUrl,
         PAYBELL_MASTER_KEY: options.masterKey.toString('base64'),
         PAYBELL_OPERATOR_KEY: options.operatorKey,
+        ...(port === 0
+          ? { PAYBELL_DATA_DIR: dataDir, PAYBELL_SANDBOX_SEED: 'off' }
+          : SERVE_SETTINGS),
         ...options.env,
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const exit = once(child, 'exit')
     const baseUrl = await Promise.race([
-      untilReady(dataDir),
+      untilReady(port === 0 ? () => readSandboxUrl(dataDir) : async () => urlOf(port)),
       exit.then(([code]) => Promise.reject(new Error(`the service ended with ${code}`))),
     ])
     return new PaybellService(child, exit, {
@@ -93,11 +100,32 @@ function inherited(): Record<string, string | undefined> {
   )
 }
 
-async function untilReady(dataDir: string): Promise<string> {
+/** What `paybell serve` is told so that it delivers to the benchmark's receiver and stops as the sandbox does. */
+const SERVE_SETTINGS = {
+  HOST: '127.0.0.1',
+  PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8',
+  PAYBELL_EXTRA_CA_FILE: TLS.authority,
+  PAYBELL_DRAIN_SECONDS: '0',
+}
+
+function commandOf({ siblings }: ServiceOptions): readonly string[] {
+  if (siblings === undefined) return ['sandbox']
+  return siblings === 1 ? ['serve'] : ['serve', '--processes', `${siblings}`]
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+async function readSandboxUrl(dataDir: string): Promise<string | null> {
+  const text = await readFile(join(dataDir, 'sandbox.json'), 'utf8').catch(() => null)
+  return text && (JSON.parse(text) as { baseUrl: string }).baseUrl
+}
+
+async function untilReady(readUrl: () => Promise<string | null>): Promise<string> {
   for (const limit = performance.now() + 60_000; performance.now() < limit; await delay(20)) {
-    const text = await readFile(join(dataDir, 'sandbox.json'), 'utf8').catch(() => null)
-    if (text === null) continue
-    const { baseUrl } = JSON.parse(text) as { baseUrl: string }
+    const baseUrl = await readUrl()
+    if (baseUrl === null) continue
     const ready = await fetch(`${baseUrl}/readyz`).catch(() => null)
     if (ready?.status === 200) return baseUrl
   }

@@ -8,7 +8,7 @@ import {
   DEFAULT_SETTINGS,
   type EndpointSettings,
 } from '../../server/core/delivery/endpoint-settings.ts'
-import { cpuSeconds } from '../harness/cpu.ts'
+import { treeCpuSeconds } from '../harness/cpu.ts'
 import { BenchDatabase } from '../harness/database.ts'
 import { TLS } from '../harness/stage.ts'
 import type { RunningSystem, System, SystemOptions } from '../harness/system.ts'
@@ -17,6 +17,8 @@ import { PaybellService } from './service.ts'
 
 export interface PaybellOptions extends SystemOptions {
   processes?: number
+  /** One `paybell serve` with so many processes under a parent, instead of the sandbox. */
+  siblings?: number
   apart?: { url: string; count: number } | undefined
   settingsOf?: (number: number) => EndpointSettings
   heardEvery?: number
@@ -49,9 +51,9 @@ export async function startPaybell(options: PaybellOptions): Promise<RunningPayb
     const prepared = await preparePaybell({ ...options, databaseUrl: database.url, masterKey })
     await options.beforeStart?.(database, prepared)
     const addProcess = async () => {
-      const { nodeArguments = [], env = {} } = options
+      const { nodeArguments = [], env = {}, siblings } = options
       const keys = { databaseUrl: database.url, masterKey, operatorKey }
-      const service = await PaybellService.start({ ...keys, nodeArguments, env })
+      const service = await PaybellService.start({ ...keys, nodeArguments, env, siblings })
       services.push(service)
       return service
     }
@@ -70,7 +72,7 @@ export async function startPaybell(options: PaybellOptions): Promise<RunningPayb
         return services.map((service) => service.pid)
       },
       cpuSeconds: () => ({
-        service: services.reduce((sum, service) => sum + cpuSeconds(service.pid), 0),
+        service: services.reduce((sum, service) => sum + treeCpuSeconds(service.pid), 0),
         store: database.cpuSeconds(),
       }),
       isSettled: () => isSettled(database),

@@ -1,5 +1,5 @@
-// The same work by one process and by two that share a database: on two cores nothing gets faster, but
-// nothing may get dearer either.
+// The same work by `paybell serve` and by two processes of it under one parent: nothing may get dearer, and on two cores,
+// which receiver, generator and database share, it gets a little faster. `node bench/processes.ts` does it in turns.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { measureOne } from '../harness/measure.ts'
@@ -8,12 +8,15 @@ import { costOf, type Scenario, type ScenarioOptions } from './scenario.ts'
 import { withPaybell } from './with-paybell.ts'
 
 async function measure(options: ScenarioOptions, processes: number) {
-  return withPaybell({ endpoints: options.endpoints, processes }, async (stage, paybell) => {
-    // Shards are shared out within a few renewals.
-    if (processes > 1) await delay(10_000)
-    const round = await measureOne(stage, paybell, { ...options, feed: 'batch' })
-    return { ...round, cpuSum: round.cpu.service + round.cpu.store }
-  })
+  return withPaybell(
+    { endpoints: options.endpoints, siblings: processes },
+    async (stage, paybell) => {
+      // Shards are shared out within a few renewals.
+      if (processes > 1) await delay(10_000)
+      const round = await measureOne(stage, paybell, { ...options, feed: 'batch' })
+      return { ...round, cpuSum: round.cpu.service + round.cpu.store }
+    },
+  )
 }
 
 export const twoProcesses: Scenario = {
@@ -26,13 +29,13 @@ export const twoProcesses: Scenario = {
     return [
       {
         target: 12,
-        name: 'CPU per delivery, two processes on one database',
+        name: 'CPU per delivery, two processes of one parent',
         measured: `${number(two.cpuSum, 3)} CPU-s per 1,000`,
         against: `${number(one.cpuSum, 3)} with one`,
         ratio,
-        wanted: '≤ 1.15',
-        isMet: missing === 0 && ratio <= 1.15,
-        detail: `${number(two.perSecond)}/s against ${number(one.perSecond)}/s; all fed to the first process; missing ${missing}, twice ${two.duplicates}.`,
+        wanted: '≤ 1.1',
+        isMet: missing === 0 && ratio <= 1.1,
+        detail: `${number(two.perSecond)}/s against ${number(one.perSecond)}/s; missing ${missing}, twice ${two.duplicates}.`,
         latencies: [],
         cost: costOf(two),
       },

@@ -16,7 +16,10 @@ export async function withPaybell<T>(
       options.apart === undefined
         ? undefined
         : { url: await stage.openOrigin(), count: options.apart }
-    const paybell = await startPaybell({ ...options, apart, receiverUrl: stage.receiverUrl })
+    // `paybell serve` sends to https alone.
+    const receiverUrl =
+      options.siblings === undefined ? stage.receiverUrl : await stage.openTlsOrigin()
+    const paybell = await startPaybell({ ...options, apart, receiverUrl })
     try {
       return await work(stage, paybell)
     } finally {
