@@ -15,13 +15,16 @@ import { launchChromium } from '../browser/chromium.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { makeFolder, npm } from '../support/packed-sdk.ts'
 import { until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { SAMPLE, sampleBody } from '../support/payment-sample.ts'
+import { readCertificate } from '../support/raw-receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller, type Sandbox, startSandbox } from '../support/sandbox.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const BUILD = fileURLToPath(new URL('../../packages/build.ts', import.meta.url))
+const CA_FILE = fileURLToPath(new URL('../support/certificates/ca.pem', import.meta.url))
+const OPERATOR_KEY = 'an-operator-key-of-thirty-two-characters'
 const MEGABYTE = 1024 * 1024
 
 const tarballs = await packAll()
@@ -153,17 +156,17 @@ async function logInAndListen(t: TestContext, sandbox: Sandbox): Promise<void> {
 test('without the embedded PostgreSQL, serve runs on a database and the sandbox says what it lacks', async (t) => {
   const folder = await install(tarballs.paybell, '--omit=optional')
   const database = await cloneDatabase()
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    DATABASE_URL: database.url,
+    PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
+    PAYBELL_OPERATOR_KEY: OPERATOR_KEY,
+    PAYBELL_DRAIN_SECONDS: '0',
+  }
   const child = spawn(process.execPath, [commandOf(folder), 'serve'], {
     cwd: folder,
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      DATABASE_URL: database.url,
-      PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
-      PAYBELL_OPERATOR_KEY: 'an-operator-key-of-thirty-two-characters',
-      PAYBELL_BASE_URL: 'http://127.0.0.1:1',
-      PAYBELL_DRAIN_SECONDS: '0',
-    },
+    env: { ...env, PAYBELL_BASE_URL: 'http://127.0.0.1:1' },
   })
   t.after(() => child.kill('SIGKILL'))
   let printed = ''
@@ -173,10 +176,77 @@ test('without the embedded PostgreSQL, serve runs on a database and the sandbox 
   await Promise.race([ready, ended.then(() => assert.fail(printed))])
   child.kill('SIGTERM')
   assert.equal(await ended, 0, printed)
+  await t.test('two processes of it serve, deliver and stop', (inner) =>
+    serveByTwo(inner, folder, env),
+  )
   await assert.rejects(run(process.execPath, [commandOf(folder), 'sandbox'], { cwd: folder }), {
     stderr: /optional dependencies/,
   })
 })
+
+async function serveByTwo(t: TestContext, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(process.execPath, [commandOf(folder), 'serve', '--processes', '2'], {
+    cwd: folder,
+    env: {
+      ...env,
+      PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8',
+      PAYBELL_EXTRA_CA_FILE: CA_FILE,
+    },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text))
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const ready = until('both are ready', () => {
+    const lines = printed.match(/"baseUrl":"[^"]+","msg":"paybell\.ready"/g)
+    return lines?.length === 2 && lines[0]?.split('"')[3]
+  })
+  const baseUrl = await Promise.race([ready, ended.then(() => assert.fail(printed))])
+  const ask = async <T>(
+    token: string,
+    method: string,
+    path: string,
+    body: object,
+    account = '',
+  ) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const answer = await fetch(baseUrl + path, {
+      method,
+      headers: { ...headers, ...(account && { accountid: account }) },
+      body: JSON.stringify(body),
+    })
+    const text = await answer.text()
+    assert.ok(answer.ok, text)
+    return JSON.parse(text || '{}') as T
+  }
+  const path = '/operator/v1/clients'
+  const client = await ask<{ clientId: string; clientSecret: string }>(OPERATOR_KEY, 'POST', path, {
+    name: 'Two',
+  })
+  const { id } = await ask<{ id: string }>(
+    OPERATOR_KEY,
+    'POST',
+    `${path}/${client.clientId}/accounts`,
+    {
+      name: 'Main',
+    },
+  )
+  const { access_token } = await ask<{ access_token: string }>('', 'POST', '/auth/token', client)
+  const tls = { key: readCertificate('server.key'), cert: readCertificate('good.pem') }
+  const receiver = await startReceiver(t, tls)
+  // Enough that each process has some of them.
+  const paths = Array.from({ length: 8 }, (_, number) => `/hook/${number}`)
+  for (const hook of paths) {
+    const body = { callbackUrl: receiver.url(hook), sharedKey: 'only-we-two-know-this' }
+    await ask(access_token, 'POST', '/v1/webhooks/register', body, id)
+  }
+  const payment = randomUUID()
+  const body = { ...SAMPLE, id: payment, version: undefined, document: undefined }
+  await ask(OPERATOR_KEY, 'PUT', `/operator/v1/payments/${payment}`, body, id)
+  await receiver.hasSeen(({ accepted }) => new Set(accepted.map((one) => one.path)).size === 8)
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0, printed)
+}
 
 test('the SDK is installed without anything else, and loads', async () => {
   const folder = await makeFolder({ after }, 'installed')
