@@ -7,13 +7,10 @@ export interface Group {
   /** What its files have in common, for the reader of the output. */
   about: string
   patterns: readonly string[]
-  /** Files that compute and files that wait share the machine. What must be alone comes last, a file at a time;
-   *  what is slow is run only by its name. */
-  when: 'computing' | 'waiting' | 'alone' | 'slow'
+  /** Files that compute and files that wait share the machine. What is slow is run only by its name, a file at a time:
+   *  some of it judges how late things are. */
+  when: 'computing' | 'waiting' | 'slow'
 }
-
-/** It judges how late things are, in spans that are a tenth of the usual. */
-const ALONE = ['test/chaos/chaos.test.ts']
 
 /** What is long by nature says so in its name. */
 const SLOW = '**/*.slow.test.ts'
@@ -54,11 +51,6 @@ export const GROUPS = {
     patterns: ['test/{e2e,docs,browser,chaos}/**/*.test.ts'],
     when: 'waiting',
   },
-  chaos: {
-    about: 'real processes, killed and stopped at random, with nothing beside them',
-    patterns: ALONE,
-    when: 'alone',
-  },
   slow: {
     about: 'what is long by nature',
     patterns: [`{server,cli,test}/${SLOW}`, `sdk/src/${SLOW}`],
@@ -73,7 +65,7 @@ export const GROUP_NAMES = Object.keys(GROUPS) as readonly GroupName[]
 /** In one order, so that a failure that depends on it can be repeated. */
 export function filesOf(name: GroupName): readonly string[] {
   const files = globSync([...GROUPS[name].patterns]).toSorted()
-  if (name === 'slow' || name === 'chaos') return files
+  if (name === 'slow') return files
   const slow = new Set(globSync([...GROUPS.slow.patterns]))
-  return files.filter((file) => !slow.has(file) && !ALONE.includes(file))
+  return files.filter((file) => !slow.has(file))
 }

@@ -1,8 +1,7 @@
 // npm test. Test files run in a few processes, on one PostgreSQL with a migrated template: those that compute
-// and those that wait side by side, then those that must be alone. `node test/run.ts [group …]` runs some of
-// them. A file that fails does not keep the others from running. Where few have failed, each is run once more, alone:
-// what passes then is reported as unsteady, in full, and does not fail the run. A dot is a test that passed; failures
-// are printed in full at the end.
+// and those that wait side by side. `node test/run.ts [group …]` runs some of them. A file that fails does not keep the
+// others from running. Where few have failed, each is run once more, alone: what passes then is reported as unsteady, in
+// full, and does not fail the run. A dot is a test that passed; failures are printed in full at the end.
 
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
@@ -48,7 +47,6 @@ const outcomes: FileOutcome[] = []
 try {
   await setUp()
   await runSideBySide()
-  for (const next of filesWhen('alone')) await runAlone(next)
   for (const next of filesWhen('slow')) await runAlone(next)
   await tryAgain()
 } finally {

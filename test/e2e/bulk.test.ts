@@ -487,7 +487,7 @@ test('cancelling while attempts are sent and recorded neither loses, doubles nor
   let isFeeding = true
   const feeding = (async () => {
     // Where feeding is fast and cancelling slow, there is more to feed until enough has met.
-    while (counts.fed < 600 || (counts.cancelled <= 20 && counts.fed < 10_000)) {
+    while (counts.fed < 300 || (counts.cancelled <= 20 && counts.fed < 10_000)) {
       await feed(door.facts, 25, 2)
       counts.fed += 50
     }
