@@ -4,6 +4,8 @@ import { useState } from 'react'
 import type { DeliveryAttempt, DeliveryDetail } from '../../api/types.ts'
 import { Badge } from '../../ui/basics/badge.tsx'
 import { Button } from '../../ui/basics/button.tsx'
+import { Empty } from '../../ui/basics/messages.tsx'
+import { Panel } from '../../ui/basics/page.tsx'
 import { toMsText } from '../../ui/lists/numbers.ts'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { Time } from '../../ui/times/time.tsx'
@@ -15,41 +17,49 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
   const [isWhole, setWhole] = useState(false)
   const newest = delivery.attemptLog.toReversed()
   const shown = isWhole ? newest : newest.slice(0, SHOWN_AT_FIRST)
-  if (newest.length === 0) return null
   const columns: Column<DeliveryAttempt>[] = [
-    { head: 'Attempt', cell: (row) => row.attempt },
     {
-      head: 'Answer',
+      head: 'Attempt',
       cell: (row) => (
-        <Badge tone={row.status === 200 ? 'good' : 'bad'}>
-          {row.status ?? row.error ?? 'no answer'}
-        </Badge>
+        <>
+          {row.attempt} <span className="muted">·</span> <Time at={row.at} as="short" />
+          <div className="muted">after {toMsText(row.durationMs)}</div>
+        </>
       ),
     },
     {
-      head: 'Result',
-      cell: (row) => describeAnswer(row, row === newest[0] ? SEQUELS[delivery.state] : 'retried'),
+      head: 'Answer',
+      cell: (row) => (
+        <>
+          <Badge tone={row.status === 200 ? 'good' : 'bad'}>
+            {row.status ?? row.error ?? 'no answer'}
+          </Badge>
+          <div>{describeAnswer(row, row === newest[0] ? SEQUELS[delivery.state] : 'retried')}</div>
+        </>
+      ),
     },
-    { head: 'Duration', isNumber: true, cell: (row) => toMsText(row.durationMs) },
-    { head: 'Time', cell: (row) => <Time at={row.at} as="short" /> },
-    { head: 'Response', cell: (row) => <Excerpt of={row} /> },
+    { head: 'Body', cell: (row) => <Excerpt of={row} /> },
   ]
   return (
-    <>
-      <Table
-        label="Attempts"
-        columns={columns}
-        rows={shown}
-        keyOf={(row) => `${row.attempt}-${row.at}`}
-      />
+    <Panel title="Response" isFlush>
+      {newest.length === 0 ? (
+        <Empty title="Not attempted yet" />
+      ) : (
+        <Table
+          label="Attempts"
+          columns={columns}
+          rows={shown}
+          keyOf={(row) => `${row.attempt}-${row.at}`}
+        />
+      )}
       {shown.length < newest.length ? (
-        <div>
+        <div className="table-more">
           <Button isSmall onClick={() => setWhole(true)}>
             Show all {newest.length}
           </Button>
         </div>
       ) : null}
-    </>
+    </Panel>
   )
 }
 

@@ -1,5 +1,5 @@
-// One delivery: where it stands and why, every attempt on the curve that it follows, what was sent and
-// what came back, and what can be done about it. Its address is its permalink.
+// One delivery: where it stands and why, every attempt on the curve that it follows, what came back beside what was
+// sent, and what can be done about it, on one screen. Its address is its permalink.
 
 import { type ReactNode, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -29,8 +29,11 @@ import { Signature } from './signature.tsx'
 import { Timeline } from './timeline.tsx'
 import './delivery.css'
 
-/** Status, attempts, what was sent. */
-const SHAPE = [[338], [465], [825]]
+/** Status and curve, what came back and what was sent: each pair beside each other. */
+const SHAPE = [
+  [380, 380],
+  [400, 800],
+]
 
 export default function DeliveryPage({ params }: PageProps) {
   const id = params.id ?? ''
@@ -59,13 +62,15 @@ export default function DeliveryPage({ params }: PageProps) {
         <Actions delivery={delivery} path={path} />
       </PageHead>
       {read.error ? <Problem problem={read.error} /> : null}
-      <Why delivery={delivery} />
-      <Panel title="Attempts">
-        <Timeline delivery={delivery} />
+      <div className="beside">
+        <Why delivery={delivery} />
+        <Panel title="Curve">
+          <Timeline delivery={delivery} />
+        </Panel>
         <AttemptTable delivery={delivery} />
-      </Panel>
-      <SentBody request={delivery.request} />
-      <Signature delivery={delivery} />
+        <SentBody request={delivery.request} />
+        <Signature delivery={delivery} />
+      </div>
     </>
   )
 }

@@ -39,6 +39,18 @@ export function SentBody({ request }: { request: SentRequest }) {
           {attempt === null ? 'not sent yet' : `as sent with attempt ${attempt}`}
         </span>
       </p>
+      {body === null ? (
+        <Notice title="The body is no longer stored">
+          What was sent is kept for a limited time; the delivery and its attempts are kept longer.
+        </Notice>
+      ) : (
+        <div className="sent">
+          <JsonTree text={body} />
+          {document ? (
+            <DocumentFile document={document} onDownload={() => download.file(bodyUrl, document)} />
+          ) : null}
+        </div>
+      )}
       {headers.length === 0 ? null : (
         <div className="headers">
           <Table
@@ -46,7 +58,7 @@ export function SentBody({ request }: { request: SentRequest }) {
             rows={headers}
             keyOf={({ name }) => name}
             columns={[
-              { head: 'Header', cell: ({ name }) => <code>{name}</code> },
+              { head: 'Header', cell: ({ name }) => <code className="nowrap">{name}</code> },
               {
                 head: 'Value',
                 cell: ({ name, value }) => (
@@ -58,18 +70,6 @@ export function SentBody({ request }: { request: SentRequest }) {
               },
             ]}
           />
-        </div>
-      )}
-      {body === null ? (
-        <Notice title="The body is no longer stored">
-          What was sent is kept for a limited time; the delivery and its attempts are kept longer.
-        </Notice>
-      ) : (
-        <div className="sent">
-          <JsonTree text={body} />
-          {document ? (
-            <DocumentFile document={document} onDownload={() => download.file(bodyUrl, document)} />
-          ) : null}
         </div>
       )}
     </Panel>

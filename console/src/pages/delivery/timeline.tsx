@@ -51,9 +51,8 @@ export function Timeline({ delivery }: { delivery: DeliveryDetail }) {
         isOpen={isCurrent && delivery.state === 'PENDING'}
       />
       <figcaption className="muted">
-        A dot is an attempt that got 200, a cross one that did not; the number beside it is the
-        status that came back. The line is the plan: each wait doubles, from 5 s to at most 6 h (±
-        20 %, the band), until the deadline 7 days after the first attempt.
+        A dot is an attempt that got 200, a cross one that did not. The line is the plan: each wait
+        doubles, from 5 s to at most 6 h (± 20 %, the band), for 7 days.
         {faster > 1
           ? ` Time runs ${faster} times faster here: 7 days pass in ${toDurationText((7 * DAY_MS) / faster)}.`
           : ''}
