@@ -1,4 +1,5 @@
-// Finding things in the browser by the names that people know: from any page, by keyboard alone.
+// Finding things in the browser by the names that people know, from any page, and in lists as each of them wants them: by
+// keyboard alone.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -213,5 +214,55 @@ site.test(
     await page.waitForURL('**/clients/*')
     const width = await page.evaluate('document.documentElement.scrollWidth')
     assert.ok(Number(width) <= 380, `the page is ${width} px wide`)
+  },
+)
+
+site.test(
+  'a filter is saved under a name and columns are chosen, for the one who is signed in',
+  { as: 'operator' },
+  async ({ page, go, signIn, checkAccessibility }) => {
+    const table = page.getByRole('table', { name: 'Deliveries' })
+    const saved = page.getByRole('list', { name: 'Saved filters' })
+    const button = (name: string | RegExp) => page.getByRole('button', { name })
+    await go('/deliveries')
+    await table.waitFor()
+    assert.equal(await button(/all that match/).count(), 0, 'nothing in bulk without a filter')
+    await go('/deliveries?state=DELIVERED')
+    await button('Retry all that match…').waitFor()
+
+    await button('Save this filter…').press('Enter')
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    await page.keyboard.type('Arrived')
+    await checkAccessibility()
+    await page.keyboard.press('Enter')
+    await saved.waitFor()
+    await page.getByRole('link', { name: 'Clear all' }).click()
+    await page.waitForURL('**/deliveries')
+    await saved.getByRole('link', { name: 'Arrived' }).click()
+    await page.waitForURL('**/deliveries?state=DELIVERED')
+    assert.equal(await button('Save this filter…').count(), 0)
+
+    await button('Columns…').press('Enter')
+    await page.getByRole('dialog').getByLabel('Next').uncheck()
+    await checkAccessibility()
+    await page.keyboard.press('Escape')
+    await button('Columns (1 hidden)…').waitFor()
+    await page.reload()
+    await table.waitFor()
+    assert.deepEqual(
+      await table.getByRole('columnheader').allTextContents(),
+      ['Event', 'State', 'Payment', 'Endpoint', 'Client', 'Attempts', 'Created'],
+      'the browser keeps the choice',
+    )
+
+    await signIn({ clientId: shop.clientId, clientSecret: shop.clientSecret })
+    await go('/deliveries')
+    await table.getByRole('columnheader', { name: 'Next' }).waitFor()
+    assert.equal(await saved.count(), 0, 'another person has none')
+
+    await signIn('operator')
+    await go('/deliveries')
+    await saved.getByRole('button', { name: 'Delete the saved filter Arrived' }).click()
+    await saved.waitFor({ state: 'detached' })
   },
 )

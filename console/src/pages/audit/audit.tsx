@@ -54,6 +54,7 @@ export default function Audit() {
         label="Audit"
         rows="entries"
         path="/operator/v1/audit"
+        page="/audit"
         everyMs={isAuditor ? 0 : 15_000}
         filters={FILTERS}
         always={{ paymentWrites: String(wantsPayments) }}

@@ -12,15 +12,7 @@ import { Confirm, Dialog } from '../../ui/forms/dialog.tsx'
 import { toCountText } from '../../ui/lists/numbers.ts'
 import { Time } from '../../ui/times/time.tsx'
 import { type Breakdown, ByEndpoint } from '../jobs/by-endpoint.tsx'
-import {
-  type Filter,
-  isEmpty,
-  LABELS,
-  statesOf,
-  toAskedFilter,
-  toFilterText,
-  toQuery,
-} from './filter.ts'
+import { type Filter, LABELS, statesOf, toAskedFilter, toFilterText, toQuery } from './filter.ts'
 
 type Verb = 'retry' | 'replay' | 'cancel'
 
@@ -161,13 +153,6 @@ function includesDelivered(filter: Filter): boolean {
 }
 
 function Meaning({ filter }: { filter: Filter }) {
-  if (isEmpty(filter)) {
-    return (
-      <Notice tone="warn" title="No filter is set">
-        This is about every delivery of every client.
-      </Notice>
-    )
-  }
   const set = (Object.keys(LABELS) as (keyof Filter)[]).filter((name) => filter[name] !== '')
   return (
     <dl className="facts">

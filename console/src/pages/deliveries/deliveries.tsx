@@ -8,9 +8,11 @@ import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { PageHead, Panel } from '../../ui/basics/page.tsx'
 import { Choice } from '../../ui/forms/field.tsx'
+import { ChooseColumns } from '../../ui/lists/choose-columns.tsx'
+import { SavedFilters } from '../../ui/lists/saved-filters.tsx'
 import { useNow } from '../../ui/times/time.tsx'
 import { BulkActions } from './bulk.tsx'
-import { DeliveryTable } from './delivery-table.tsx'
+import { columnsOf, DeliveryTable } from './delivery-table.tsx'
 import { isEmpty, isUuid, readFilter, toApiFilter, toQuery } from './filter.ts'
 import { Filters } from './filters.tsx'
 import { JobStrip } from './job-strip.tsx'
@@ -44,10 +46,16 @@ export default function Deliveries() {
       </PageHead>
       {filter.job === '' ? null : <JobStrip key={filter.job} id={filter.job} />}
       <Filters filter={filter} />
+      <SavedFilters path="/deliveries" query={toQuery(filter)} />
       <Panel
         title={titleOf(!isEmpty(filter), after !== '')}
         isFlush
-        aside={canAct ? <BulkActions filter={filter} /> : null}
+        aside={
+          <>
+            {canAct && !isEmpty(filter) ? <BulkActions filter={filter} /> : null}
+            <ChooseColumns path="/deliveries" heads={columnsOf(kind)} />
+          </>
+        }
       >
         {page.error ? <Problem problem={page.error} /> : null}
         {page.data === undefined && !page.error ? <Loading rows={20} /> : null}

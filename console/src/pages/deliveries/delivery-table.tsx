@@ -9,16 +9,24 @@ import { toOutcomeText } from '../../ui/basics/outcome.ts'
 import { shortenMiddle } from '../../ui/basics/shorten.ts'
 import { Amount } from '../../ui/lists/amount.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
+import { useKept } from '../../ui/lists/use-kept.ts'
 import { NextAttempt } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
-import { type Filter, toQuery } from './filter.ts'
+import { type Filter, type Kind, toQuery } from './filter.ts'
 import { describeEarlier, groupUpdates, type Updates } from './updates.ts'
 
 const ID_CHARACTERS_MAX = 20
 
+/** Those that can be left out. */
+export function columnsOf(kind: Kind): readonly string[] {
+  const own = ['State', 'Payment', 'Endpoint', 'Client', 'Attempts', 'Next', 'Created']
+  return kind === 'operator' ? own : own.filter((head) => head !== 'Client')
+}
+
 /** The first cell's link covers its whole row; the links that narrow the filter lie above it. */
 export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; filter: Filter }) {
   const { kind } = useSession()
+  const [{ hidden }] = useKept('/deliveries')
   const shown = useShown(items)
   const { rows, folds, earlier } = useFolds(items, filter)
   const narrow = (change: Partial<Filter>) => `/deliveries${toQuery({ ...filter, ...change })}`
@@ -90,7 +98,12 @@ export function DeliveryTable({ items, filter }: { items: readonly Delivery[]; f
   }
   return (
     <div className="delivery-rows">
-      <Table label="Deliveries" columns={columns} rows={rows} keyOf={(row) => row.id} />
+      <Table
+        label="Deliveries"
+        columns={columns.filter(({ head }) => !hidden.includes(head))}
+        rows={rows}
+        keyOf={(row) => row.id}
+      />
     </div>
   )
 }

@@ -44,6 +44,7 @@ export function OwnPayments() {
       label="Payments"
       rows="payments"
       path="/v1/payments"
+      page="/payments"
       everyMs={10_000}
       filters={FILTERS}
       controls={

@@ -69,6 +69,7 @@ function AllPayments() {
       label="Payments"
       rows="payments"
       path="/operator/v1/payments"
+      page="/payments"
       everyMs={10_000}
       filters={FILTERS}
       controls={

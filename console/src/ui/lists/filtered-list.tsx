@@ -9,8 +9,11 @@ import { Panel } from '../basics/page.tsx'
 import { Field, Select } from '../forms/field.tsx'
 import { toInputValue, toInstant } from '../times/instant.ts'
 import { useZone } from '../times/zone.ts'
+import { ChooseColumns } from './choose-columns.tsx'
 import { useFolded } from './filter-toggle.tsx'
+import { SavedFilters } from './saved-filters.tsx'
 import { type Column, More, Table } from './table.tsx'
+import { useKept } from './use-kept.ts'
 
 export interface FilteredListProps<T> {
   /** Of the filters, and of the table. */
@@ -18,6 +21,8 @@ export interface FilteredListProps<T> {
   /** What its rows are: "payments". */
   rows: string
   path: string
+  /** The page that it is all of: what is kept of the list is kept under it. */
+  page?: string
   everyMs: number
   /** What may stand in the address; `from` and `to` are among them. */
   filters: readonly string[]
@@ -36,14 +41,17 @@ export interface FilteredListProps<T> {
 }
 
 export function FilteredList<T extends { id: string }>(props: FilteredListProps<T>) {
-  const { label, rows, path, everyMs, filters, always, aside, columns, empty } = props
+  const { label, rows, path, page, everyMs, filters, always, aside, columns, empty } = props
   const { query } = useFilters()
   const given = Object.fromEntries(filters.map((name) => [name, query.get(name)]))
   const list = useCursorList<T>(path + toQuery({ ...given, ...always }), { everyMs })
   const isFiltered = filters.some((name) => query.has(name))
+  const [{ hidden }] = useKept(page ?? '')
+  const heads = columns.slice(1).map(({ head }) => head)
   return (
     <>
       <Filters {...props} isFiltered={isFiltered} />
+      {page ? <SavedFilters path={page} query={toQuery(given)} /> : null}
       <Panel
         title={isFiltered ? `Matching ${rows}` : `All ${rows}`}
         isFlush
@@ -51,13 +59,19 @@ export function FilteredList<T extends { id: string }>(props: FilteredListProps<
           <>
             <span className="muted">newest first</span>
             {aside}
+            {page ? <ChooseColumns path={page} heads={heads} /> : null}
           </>
         }
       >
         {list.error ? <Problem problem={list.error} /> : null}
         {list.isLoading ? <Loading rows={12} /> : null}
         {list.items.length > 0 ? (
-          <Table label={label} columns={columns} rows={list.items} keyOf={({ id }) => id} />
+          <Table
+            label={label}
+            columns={columns.filter(({ head }) => !hidden.includes(head))}
+            rows={list.items}
+            keyOf={({ id }) => id}
+          />
         ) : null}
         {!list.isLoading && !list.error && list.items.length === 0 && !list.hasMore
           ? empty(isFiltered)
