@@ -24,7 +24,8 @@ export function Actions({ endpoint, path }: { endpoint: Endpoint; path: string |
       onDone: (_, status) => {
         refresh('/operator/v1/endpoints', '/operator/v1/deliveries', '/v1/')
         refresh('/api/v1/payments/subscriptions')
-        toast(status === 'PAUSED' ? 'Paused.' : 'Resumed.')
+        const missed = endpoint.status === 'DISABLED' ? ' Recover sends again what it missed.' : ''
+        toast(status === 'PAUSED' ? 'Paused.' : `Resumed.${missed}`)
       },
       onError: (problem) => toast(problem.message, 'bad'),
     },
