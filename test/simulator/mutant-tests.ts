@@ -10,19 +10,31 @@ import { copyWith, type Patch, PROJECT } from './patched-copy.ts'
 /** What the service's own tests need around them. */
 const PARTS = ['server', 'migrations', 'test/conformance', 'test/simulator', 'test/support']
 
+/** How long one test of the file may take; with a fault that makes it wait for ever, some times as long as all of them
+ *  took without. */
+const TEST_MS_MAX = 60_000
+const FAULTY_TEST_MS_MIN = 10_000
+const FAULTY_TIMES = 5
+
 export class MutantTests {
   #server: Promise<TestServer> | null = null
-  readonly #sound = new Set<string>()
+  readonly #soundMs = new Map<string, number>()
 
   /** The first failure of the mutant's test, or null when all of it passes. */
   async failureOf({ patches, test }: TestedMutant): Promise<string | null> {
-    if (!this.#sound.has(test)) {
-      const failure = await this.#run(test, [])
-      if (failure !== null) throw new Error(`${test} fails without any fault: ${failure}`)
-      this.#sound.add(test)
-    }
-    const failure = await this.#run(test, patches)
+    const soundMs = this.#soundMs.get(test) ?? (await this.#timeSound(test))
+    const testMsMax = Math.max(FAULTY_TEST_MS_MIN, FAULTY_TIMES * soundMs)
+    const failure = await this.#run(test, patches, Math.min(testMsMax, TEST_MS_MAX))
     return failure && `${test}: ${failure}`
+  }
+
+  async #timeSound(test: string): Promise<number> {
+    const startedAt = performance.now()
+    const failure = await this.#run(test, [], TEST_MS_MAX)
+    if (failure !== null) throw new Error(`${test} fails without any fault: ${failure}`)
+    const tookMs = performance.now() - startedAt
+    this.#soundMs.set(test, tookMs)
+    return tookMs
   }
 
   async stop(): Promise<void> {
@@ -30,14 +42,14 @@ export class MutantTests {
     await server?.stop()
   }
 
-  async #run(test: string, patches: readonly Patch[]): Promise<string | null> {
+  async #run(test: string, patches: readonly Patch[], testMsMax: number): Promise<string | null> {
     this.#server ??= startTestServer()
     const { url } = await this.#server
     // The original is there, with what was compiled of it before.
-    if (patches.length === 0) return firstFailure(test, PROJECT, url)
+    if (patches.length === 0) return firstFailure(test, PROJECT, url, testMsMax)
     const { root, remove } = await copyWith(patches, PARTS)
     try {
-      return await firstFailure(test, root, url)
+      return await firstFailure(test, root, url, testMsMax)
     } finally {
       await remove()
     }
@@ -45,9 +57,15 @@ export class MutantTests {
 }
 
 /** What comes after the first failure says no more, and may be a minute of waiting for each test: the process ends there. */
-async function firstFailure(test: string, root: string, serverUrl: string): Promise<string | null> {
-  const args = ['--test', '--test-isolation=none', '--test-reporter=tap', '--test-timeout=60000']
-  const child = spawn(process.execPath, [...args, test], {
+async function firstFailure(
+  test: string,
+  root: string,
+  serverUrl: string,
+  testMsMax: number,
+): Promise<string | null> {
+  const args = ['--test', '--test-isolation=none', '--test-reporter=tap']
+  args.push(`--test-timeout=${Math.ceil(testMsMax)}`, test)
+  const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, PAYBELL_TEST_SERVER_URL: serverUrl },
     stdio: ['ignore', 'pipe', 'ignore'],
