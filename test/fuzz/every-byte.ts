@@ -1,4 +1,5 @@
-// Every byte there is, put in or in place of another, at every place of a few answers: what dice take long to find.
+// Every byte there is, or one of each kind, put in or in place of another, at every place of a few answers: what dice take
+// long to find.
 
 import { assertNoMoreLenient, told } from './compare.ts'
 import { readByNode } from './node-reader.ts'
@@ -12,14 +13,22 @@ const ANSWERS = [
   'HTTP/1.1 204 x\r\nKeep-Alive: timeout=5\r\n\r\n',
 ]
 
-/** How many were read, and how many of them our reader took; Node is asked about those only. `step`: from one place to
- *  the next. */
-export async function compareEveryByte(step: number): Promise<{ read: number; taken: number }> {
+/** Every byte, and one or two of each kind that a grammar tells apart. */
+export const EVERY_BYTE: readonly number[] = [...Array(256).keys()]
+export const KINDS_OF_BYTES: readonly number[] = [
+  ...Buffer.from('\0\b\t\n\v\r\x1f !"(),-/019:;=@AGZ\\_az{\x7f'),
+  ...[0x80, 0xa0, 0xff],
+]
+
+/** How many were read, and how many of them our reader took; Node is asked about those only. */
+export async function compareBytes(
+  bytes: readonly number[],
+): Promise<{ read: number; taken: number }> {
   const count = { read: 0, taken: 0 }
   for (const answer of ANSWERS) {
-    for (let at = 0; at <= answer.length; at += step) {
+    for (let at = 0; at <= answer.length; at += 1) {
       for (const replaced of [0, 1]) {
-        for (let byte = 0; byte < 256; byte += 1) {
+        for (const byte of bytes) {
           const end = answer.slice(at + replaced)
           await compare(answer.slice(0, at) + String.fromCharCode(byte) + end, count)
         }
