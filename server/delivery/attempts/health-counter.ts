@@ -19,7 +19,9 @@ interface Counting extends LaneKey {
   attempts: number
   delivered: number
   /** Up to the highest bucket that has counted: of thousands of endpoints most need a few. */
-  durations: number[]
+  durations: readonly number[]
+  /** Not those that others share. */
+  hasOwnDurations: boolean
   lastSuccessAtMs: number | null
   lastFailureAtMs: number | null
   lastError: string | null
@@ -51,7 +53,7 @@ export class HealthCounter {
   count(of: LaneKey, outcome: Outcome, durationMs: number, atMs: number): void {
     const counting = this.#of(of)
     counting.attempts++
-    addTo(counting.durations, durationBucket(durationMs), 1)
+    addTo(counting, durationBucket(durationMs), 1)
     if (isSuccess(outcome)) {
       counting.delivered++
       counting.lastSuccessAtMs = atMs
@@ -131,7 +133,7 @@ export class HealthCounter {
       counting.attempts += delta.attempts
       counting.delivered += delta.delivered
       for (const [bucket, count] of delta.durations.entries())
-        if (count > 0) addTo(counting.durations, bucket, count)
+        if (count > 0) addTo(counting, bucket, count)
       counting.lastSuccessAtMs ??= delta.lastSuccessAtMs
       counting.lastFailureAtMs ??= delta.lastFailureAtMs
       counting.lastError ??= delta.lastError
@@ -156,7 +158,8 @@ export class HealthCounter {
         shard,
         attempts: 0,
         delivered: 0,
-        durations: [],
+        durations: NONE,
+        hasOwnDurations: false,
         lastSuccessAtMs: null,
         lastFailureAtMs: null,
         lastError: null,
@@ -173,12 +176,43 @@ export class HealthCounter {
     this.#doubtful.delete(counting)
     this.#size--
     const durations = new Array<number>(DURATION_BUCKETS).fill(0)
-    for (const [bucket, count] of counting.durations.entries()) durations[bucket] = count
-    return { ...counting, durations, ...circuit }
+    for (let bucket = 0; bucket < counting.durations.length; bucket++)
+      durations[bucket] = counting.durations[bucket] as number
+    // Named one by one: thousands are written at once, and a spread takes several times as long.
+    return {
+      clientKey: counting.clientKey,
+      endpointId: counting.endpointId,
+      shard: counting.shard,
+      attempts: counting.attempts,
+      delivered: counting.delivered,
+      durations,
+      lastSuccessAtMs: counting.lastSuccessAtMs,
+      lastFailureAtMs: counting.lastFailureAtMs,
+      lastError: counting.lastError,
+      failingSinceMs: counting.failingSinceMs,
+      circuit: circuit.circuit,
+      nextProbeAtMs: circuit.nextProbeAtMs,
+    }
   }
 }
 
-function addTo(durations: number[], bucket: number, count: number): void {
+/** Of very many endpoints most are sent one update between two writes: those share what says so. */
+const ONE_ATTEMPT: readonly (readonly number[])[] = Array.from(
+  { length: DURATION_BUCKETS },
+  (_, bucket) => [...new Array<number>(bucket).fill(0), 1],
+)
+const NONE: readonly number[] = []
+
+function addTo(counting: Counting, bucket: number, count: number): void {
+  if (counting.durations === NONE && count === 1) {
+    counting.durations = ONE_ATTEMPT[bucket] as readonly number[]
+    return
+  }
+  if (!counting.hasOwnDurations) {
+    counting.durations = [...counting.durations]
+    counting.hasOwnDurations = true
+  }
+  const durations = counting.durations as number[]
   while (durations.length <= bucket) durations.push(0)
   durations[bucket] = (durations[bucket] as number) + count
 }

@@ -33,6 +33,7 @@ export class HealthWriter {
     // A lane knows when it may probe by the process's own clock; what is shown is the time of the rows.
     this.#circuitOf = (endpointId) => {
       const circuit = lanes.circuitOf(endpointId)
+      if (circuit.state === 'CLOSED') return circuit
       const { nowMs, monotonicMs } = momentOf(environment.clock)
       return { ...circuit, probeAtMs: Math.round(circuit.probeAtMs - monotonicMs + nowMs) }
     }

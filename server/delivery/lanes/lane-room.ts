@@ -44,10 +44,13 @@ export class LaneRoom {
   /** The strand leaves memory. A flight of it goes on, and its lane remembers that. */
   drop(strand: Strand): void {
     const { lane, key, flight } = strand
-    if (flight !== null) lane.departed.set(key, flight)
+    if (flight !== null) {
+      lane.departed ??= new Map()
+      lane.departed.set(key, flight)
+    }
     strand.leave()
     lane.strands.delete(key)
-    lane.waiting.delete(strand)
+    lane.waiting?.delete(strand)
     for (const owed of strand.owed) this.forget(lane, owed)
   }
 

@@ -40,10 +40,11 @@ export class Lane extends LanePace {
   /** By their keys. */
   readonly strands = new Map<string, Strand>()
   readonly ready = new Queue<Strand>()
-  readonly waiting = new Set<Strand>()
+  // Null until there is one: most of very many endpoints are sent one update now and then, and never have either.
+  waiting: Set<Strand> | null = null
   /** Flights whose strand is gone, by its key: one payment's updates are in flight one at a time, even
    *  when its strand is read again before the outcome is on disk. */
-  readonly departed = new Map<string, Flight>()
+  departed: Map<string, Flight> | null = null
   readonly parked = new ParkedRows()
   /** Deliveries in memory. */
   count = 0
@@ -61,7 +62,7 @@ export class Lane extends LanePace {
   get isForgettable(): boolean {
     return (
       this.strands.size === 0 &&
-      this.departed.size === 0 &&
+      (this.departed?.size ?? 0) === 0 &&
       this.inFlight === 0 &&
       this.parked.state.is === 'none' &&
       this.circuit === CLOSED_CIRCUIT

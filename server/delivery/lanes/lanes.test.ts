@@ -822,7 +822,7 @@ class SmallWorld {
     for (const lane of this.seenLanes) {
       assert.ok(lane.count >= 0 && lane.inFlight >= 0)
       for (const strand of lane.strands.values()) this.#checkState(strand)
-      for (const [key, flight] of lane.departed) {
+      for (const [key, flight] of lane.departed ?? []) {
         assert.deepEqual([flight.strand.key, flight.strand.state.is], [key, 'gone'])
         assert.notEqual(flight.state, 'landed')
       }
@@ -835,9 +835,9 @@ class SmallWorld {
   #checkState(strand: Strand): void {
     const { lane, state } = strand
     assert.notEqual(state.is, 'gone')
-    assert.equal(lane.waiting.has(strand), state.is === 'waiting')
+    assert.equal(lane.waiting?.has(strand) ?? false, state.is === 'waiting')
     if (state.is === 'resting')
-      assert.ok(lane.departed.has(strand.key), 'it rests for a flight only')
+      assert.ok(lane.departed?.has(strand.key), 'it rests for a flight only')
     if (state.is === 'ready') assert.ok(lane.ready.length > 0)
     if (state.is === 'flying') {
       assert.ok(strand.owed.some(({ id }) => id === state.flight.update.id))

@@ -334,6 +334,6 @@ export class Lanes {
     const { strand, lane } = flight
     flight.land()
     this.#flights.delete(flight)
-    if (strand.isGone) lane.departed.delete(strand.key)
+    if (strand.isGone) lane.departed?.delete(strand.key)
   }
 }

@@ -9,7 +9,9 @@ export class Queue<T> {
   }
 
   push(item: T): void {
-    this.#items.push(item)
+    // An array of its own for the first: `push` would make room for seventeen, and most lanes are sent one update.
+    if (this.#items.length === 0) this.#items = [item]
+    else this.#items.push(item)
   }
 
   shift(): T | undefined {

@@ -45,8 +45,8 @@ export class StrandSteps {
   evaluate(strand: Strand, nowMs: number): void {
     const { lane, state } = strand
     if (state.is !== 'resting' && state.is !== 'waiting') return
-    if (lane.departed.has(strand.key)) return
-    lane.waiting.delete(strand)
+    if (lane.departed?.has(strand.key)) return
+    lane.waiting?.delete(strand)
     strand.rest()
     if (strand.owed.length === 0) {
       this.#room.drop(strand)
@@ -60,6 +60,7 @@ export class StrandSteps {
       this.#turns.join(lane)
     } else if (step.untilMs - nowMs <= this.#options.keepMsMax) {
       strand.wait()
+      lane.waiting ??= new Set()
       lane.waiting.add(strand)
       this.#waiting.push(step.untilMs, strand)
     } else {
@@ -76,7 +77,7 @@ export class StrandSteps {
 
   /** A strand that only waits for a later time makes room for one that is due. */
   makeRoom(lane: Lane, due: QueuedDelivery, nowMs: number): boolean {
-    const [strand] = lane.waiting
+    const [strand] = lane.waiting ?? []
     if (strand === undefined || due.nextAttemptAtMs > nowMs) return false
     this.#room.drop(strand)
     for (const owed of strand.owed) this.#events.onTooEarly(owed)

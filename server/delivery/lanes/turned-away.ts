@@ -36,5 +36,5 @@ function isDue(delivery: QueuedDelivery, nowMs: number): boolean {
 }
 
 function isInFlight(lane: Lane, delivery: QueuedDelivery): boolean {
-  return lane.departed.get(strandKey(delivery))?.update.id === delivery.id
+  return lane.departed?.get(strandKey(delivery))?.update.id === delivery.id
 }
