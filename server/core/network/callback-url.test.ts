@@ -264,7 +264,7 @@ test('S9: an allowed network opens its literals, over https only', () => {
 test('two spellings of one address have one href', () => {
   const hrefs = ['https://example.com', 'HTTPS://EXAMPLE.com:443/', 'https://ex\u00adample.com/']
   const found = hrefs.map((text) => checkCallbackUrl(text, PRODUCTION))
-  for (const check of found) assert.deepEqual(check, { ok: true, href: 'https://example.com/' })
+  for (const check of found) assert.equal(check.ok && check.href, 'https://example.com/')
 })
 
 test('whatever is accepted is https to a dotted name or a public literal, and parses to itself', () => {

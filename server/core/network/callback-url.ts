@@ -24,7 +24,7 @@ export type CallbackUrlCode =
 
 export type CallbackUrlCheck =
   /** Two callback URLs are the same when their `href` is. */
-  { ok: true; href: string } | { ok: false; code: CallbackUrlCode; detail: string }
+  { ok: true; href: string; url: URL } | { ok: false; code: CallbackUrlCode; detail: string }
 
 // Names that mean "this machine", "this network" or "this cloud" wherever they are resolved.
 // example.com, .example and .test stay registrable: people try things out with them.
@@ -46,12 +46,11 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 export function checkCallbackUrl(text: string, policy: TargetPolicy): CallbackUrlCheck {
   const fault = textFault(text, policy)
   if (fault !== null) return refusal(fault)
-  if (!URL.canParse(text)) return refusal('malformed-url')
-
-  const url = new URL(text)
+  const url = URL.parse(text)
+  if (url === null) return refusal('malformed-url')
   const code =
     hostFault(toHost(url), url.protocol, policy) ?? (url.port === '0' ? 'invalid-port' : null)
-  return code === null ? { ok: true, href: url.href } : refusal(code)
+  return code === null ? { ok: true, href: url.href, url } : refusal(code)
 }
 
 /** The host as DNS and certificates know it: no brackets, no final dot. */

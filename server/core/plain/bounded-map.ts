@@ -11,12 +11,13 @@ const FORGOTTEN_SHARE = 1 / 1_024
 
 export class BoundedMap<Key, Value> {
   readonly #limit: number
-  readonly #weigh: (value: Value) => number
+  /** Null: each weighs 1, and is deleted without a look at it. */
+  readonly #weigh: ((value: Value) => number) | null
   readonly #values = new Map<Key, Value>()
   #weight = 0
 
   /** The limit is a number of entries, or what they may weigh together. A value's weight never changes. */
-  constructor(limit: number, weigh: (value: Value) => number = () => 1) {
+  constructor(limit: number, weigh: ((value: Value) => number) | null = null) {
     this.#limit = limit
     this.#weigh = weigh
   }
@@ -36,14 +37,14 @@ export class BoundedMap<Key, Value> {
   set(key: Key, value: Value): void {
     this.delete(key)
     this.#values.set(key, value)
-    this.#weight += this.#weigh(value)
+    this.#weight += this.#weigh?.(value) ?? 1
     if (this.#weight > this.#limit) this.#forgetOldest()
   }
 
   delete(key: Key): boolean {
-    const value = this.#values.get(key)
+    const value = this.#weigh === null ? undefined : this.#values.get(key)
     if (!this.#values.delete(key)) return false
-    this.#weight -= this.#weigh(value as Value)
+    this.#weight -= this.#weigh?.(value as Value) ?? 1
     return true
   }
 

@@ -73,13 +73,13 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
   get(key: Key, ask: () => Promise<Answer>, ageMsMax?: number): Promise<Answer> {
     const nowMs = this.#monotonicMs()
     const entry = this.#entries.get(key)
-    if (entry === undefined) return this.#ask(key, ask, nowMs)
+    if (entry === undefined) return this.#ask(key, ask, nowMs, entry)
     const untilMs = ageMsMax === undefined ? entry.keptUntilMs : entry.askedAtMs + ageMsMax
     if (entry.answer !== undefined && nowMs < untilMs) return Promise.resolve(entry.answer)
     const { question } = entry
-    if (question === null) return this.#ask(key, ask, nowMs)
+    if (question === null) return this.#ask(key, ask, nowMs, entry)
     const ageMs = nowMs - question.askedAtMs
-    if (ageMs >= (ageMsMax ?? this.#ageMsMax(ageMs))) return this.#ask(key, ask, nowMs)
+    if (ageMs >= (ageMsMax ?? this.#ageMsMax(ageMs))) return this.#ask(key, ask, nowMs, entry)
     return this.#share(question, key, () => this.get(key, ask, ageMsMax))
   }
 
@@ -105,7 +105,12 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
     })
   }
 
-  #ask(key: Key, ask: () => Promise<Answer>, askedAtMs: number): Promise<Answer> {
+  #ask(
+    key: Key,
+    ask: () => Promise<Answer>,
+    askedAtMs: number,
+    entry: Entry<Answer> | undefined,
+  ): Promise<Answer> {
     const answer: Promise<Answer> = ask().then(
       (heard) => {
         this.#hear(key, question, heard)
@@ -117,7 +122,6 @@ export class Remembered<Key, Answer extends NonNullable<unknown> | null> {
       },
     )
     const question: Question<Answer> = { askedAtMs, answer }
-    const entry = this.#entries.get(key)
     if (entry === undefined) {
       const never = Number.NEGATIVE_INFINITY
       this.#entries.set(key, { answer: undefined, askedAtMs: never, keptUntilMs: never, question })

@@ -6,9 +6,8 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
 /** The key as the HMAC takes it: untrimmed, unnormalised UTF-8. */
 export function toSigningKey(sharedKey: string | Uint8Array): KeyObject {
-  return createSecretKey(
-    typeof sharedKey === 'string' ? Buffer.from(sharedKey, 'utf8') : Buffer.from(sharedKey),
-  )
+  // It copies what it is given.
+  return createSecretKey(typeof sharedKey === 'string' ? Buffer.from(sharedKey, 'utf8') : sharedKey)
 }
 
 /** The value of `X-Paybell-Hmac`. */

@@ -141,8 +141,9 @@ export class CallbackClient {
     const known = this.#targets.get(key)
     if (known !== undefined) return known
     const check = checkCallbackUrl(text, this.#policy)
-    const url = check.ok ? new URL(check.href) : null
-    const target = url === null ? null : { place: toPlace(url, tls), beginning: toBeginning(url) }
+    const target = check.ok
+      ? { place: toPlace(check.url, tls), beginning: toBeginning(check.url) }
+      : null
     this.#targets.set(key, target)
     return target
   }

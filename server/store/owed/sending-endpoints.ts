@@ -48,6 +48,7 @@ interface EndpointRow extends SettingsRow {
 const COLUMNS = `client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
   previous_key_until, header_name, header_value, ${SETTINGS_COLUMNS}`
 
+/** Those of the keys that exist; the keys are given once each. */
 export async function readSendingEndpoints(
   db: Db,
   sealer: Sealer,
@@ -55,9 +56,7 @@ export async function readSendingEndpoints(
 ): Promise<readonly SendingEndpoint[]> {
   const { rows } = await db.query<EndpointRow>({
     name: 'read-sending-endpoints',
-    text: `select e.* from (
-             select distinct client_key, id
-             from unnest(${hideLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)) as k
+    text: `select e.* from unnest(${hideLength('$1', 'int[]')}, $2::uuid[]) as k (client_key, id)
            cross join lateral (
              select ${COLUMNS} from endpoints e
              where e.client_key = k.client_key and e.id = k.id limit 1) as e`,

@@ -100,7 +100,10 @@ export class Sealer {
     const decipher = createDecipheriv('aes-256-gcm', this.#sealingKey(bytes), bytes.subarray(5, 17))
     decipher.setAAD(aad(field))
     decipher.setAuthTag(bytes.subarray(17, 33))
-    return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES)), decipher.final()])
+    const text = decipher.update(bytes.subarray(HEADER_BYTES))
+    // Compares the tag. In this mode it returns nothing: all of the text is there before.
+    decipher.final()
+    return text
   }
 
   /** The id of the master key that a text is sealed under. */

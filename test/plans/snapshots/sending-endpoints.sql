@@ -13,9 +13,7 @@ prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid
 
 -- sending-endpoints.readSendingEndpoints: kept as read-sending-endpoints, hot path
 prepare "sending-endpoints.readSendingEndpoints" (integer[], uuid[]) as
-  select e.* from (
-    select distinct client_key, id
-    from unnest((select $1::int[])::int[], $2::uuid[]) as k (client_key, id)) as k
+  select e.* from unnest((select $1::int[])::int[], $2::uuid[]) as k (client_key, id)
   cross join lateral (
     select client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
     previous_key_until, header_name, header_value, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from endpoints e
