@@ -370,7 +370,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'lost health is not put back',
-    seed: 883,
+    seed: 385,
     patches: [
       patch('delivery/attempts/health-writer.ts', 'this.#counter.putBack(counted)', 'void counted'),
     ],

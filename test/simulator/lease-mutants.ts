@@ -159,7 +159,7 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'an older update passed in an aftermath',
-    seed: 192,
+    seed: 433,
     patches: [
       patch(
         'delivery/attempts/sender.ts',
