@@ -228,7 +228,7 @@ export async function listEndpoints(
   requests: readonly EndpointPageRequest[],
 ): Promise<readonly Page<Endpoint>[]> {
   // The outer join keeps the count when a page is empty. Of the two halves one is always void: with an
-  // account the index leads to its endpoints, without one to all of the client's.
+  // account, or the scope of subscriptions, the index leads to its endpoints, without one to all of the client's.
   const { rows } = await db.query<{ number: number; total: number } & EndpointRow>({
     name: 'list-endpoints',
     text: `select q.number::int, found.*
@@ -253,7 +253,9 @@ export async function listEndpoints(
     values: [
       column('int', requests, ({ scope }) => scope.clientKey),
       column('text', requests, ({ scope }) => scope.kind),
-      column('uuid', requests, ({ scope }) => accountOf(scope)),
+      column('uuid', requests, ({ scope }) =>
+        scope.kind === 'subscription' ? NIL_UUID : scope.accountId,
+      ),
       column('int', requests, ({ page }) => page.size),
       column('bigint', requests, ({ page }) => pageOffset(page)),
     ],
