@@ -1,7 +1,7 @@
 // `npm run chaos`: the service as real processes on a real database, and everything that can happen to
 // them. Options: --suite smoke|full, --seed S, --seconds T (of faults), --clock-jumps or --no-clock-jumps,
 // --log LEVEL, --keep, --quiet. Or what a release rests on: --hour, with --seed S and --page FILE. Or one fault on purpose:
-// --scenario NAME (or all), and --at COMMIT for the product of another commit, which is how a scenario is seen to fail.
+// --scenario NAME (or all, but for the long ones), and --at COMMIT for the product of another commit, which is how a scenario is seen to fail.
 
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'

@@ -6,6 +6,7 @@ import { backlogClockBack, rateClockBack } from './pace.ts'
 import { patienceClockAhead } from './patience.ts'
 import type { Scenario } from './scenario.ts'
 import { sealClockAhead } from './seal.ts'
+import { siblingsKilled, siblingsKilledForMinutes } from './siblings.ts'
 import { statementClockAhead, statementClockBehind } from './statement.ts'
 import { stopBesideSilence } from './stop.ts'
 
@@ -21,6 +22,10 @@ export const SCENARIOS: readonly Scenario[] = [
   killedBeside,
   frozenAndCut,
   sessionsEnded,
+  siblingsKilled,
   statementClockAhead,
   statementClockBehind,
 ]
+
+/** Too long for the tests: performed when they are asked for by name. */
+export const LONG_SCENARIOS: readonly Scenario[] = [siblingsKilledForMinutes]

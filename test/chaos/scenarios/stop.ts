@@ -2,7 +2,7 @@
 // the counters had chained behind each other, and the stop waited for all of them.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { childrenOf } from './process-family.ts'
 import type { Scenario } from './scenario.ts'
 
 /** 20 seconds are promised without a drain; the rest is for a busy machine. */
@@ -18,7 +18,7 @@ export const stopBesideSilence: Scenario = {
     const { receiver } = await stage.register(served)
     for (let n = 0; n < 50; n++) await stage.put(served)
     await receiver.hasSeen(({ accepted }) => accepted.length > 20)
-    const pids = familyOf(stage.databasePid)
+    const pids = [stage.databasePid, ...childrenOf(stage.databasePid)]
     stage.after(() => signalAll(pids, 'SIGCONT'))
     signalAll(pids, 'SIGSTOP')
     stage.note(`PostgreSQL is frozen, ${pids.length} processes of it`)
@@ -35,11 +35,6 @@ export const stopBesideSilence: Scenario = {
     stage.note(`it ended with ${code} after ${tookMs} ms`)
     assert.ok(code === 0 || served.printed.includes('"msg":"paybell.cut-off"'), served.printed)
   },
-}
-
-function familyOf(pid: number): readonly number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return [pid, ...(children === '' ? [] : children.split(' ').map(Number))]
 }
 
 function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
