@@ -20,8 +20,8 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     patches: [
       patch(
         'delivery/lanes/strand-steps.ts',
-        'if (lane.departed.has(strand.key)) return',
-        'if (lane.departed === null) return',
+        'if (lane.departed?.has(strand.key)) return',
+        'if (lane.departed?.size === -1) return',
       ),
     ],
   },
