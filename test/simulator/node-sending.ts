@@ -17,7 +17,8 @@ export interface SendingNode {
   isFrozen(): boolean
 }
 
-/** As delivery/sending has it. A process that is frozen as it sends begins when it goes on. */
+/** As delivery/sending has it. A process that is frozen as it sends begins when it goes on, before anything else: it is in
+ *  the middle of a turn. */
 export function sendFrom(node: SendingNode, request: CallbackRequest): Promise<AttemptResult> {
   return new Promise((resolve, reject) => {
     const begin = () => {
@@ -25,7 +26,7 @@ export function sendFrom(node: SendingNode, request: CallbackRequest): Promise<A
         reject(new Error('the lease may end before the attempt is over'))
       } else exchange(node, request, resolve)
     }
-    if (node.isFrozen()) node.door(0, `${node.name} begins to send`, begin)
+    if (node.isFrozen()) node.door(0, `${node.name} begins to send`, begin, { isMidTurn: true })
     else begin()
   })
 }

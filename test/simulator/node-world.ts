@@ -42,4 +42,9 @@ export interface AcceptingLimits {
 }
 
 /** Runs something in the process, if it is still alive and when it is awake; returns how to call it off. */
-export type Door = (ms: number, label: string, run: () => void) => () => void
+export type Door = (
+  ms: number,
+  label: string,
+  run: () => void,
+  options?: { isMidTurn?: boolean },
+) => () => void

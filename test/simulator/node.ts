@@ -288,12 +288,13 @@ export class SimulatedNode {
 
   #doorOf(incarnation: number): Door {
     const { scheduler } = this.#world
-    return (ms, label, run) => {
+    return (ms, label, run, { isMidTurn = false } = {}) => {
       let callOff = () => {}
       const enter = () => {
         if (incarnation !== this.#incarnation) return
         if (scheduler.nowMs < this.#awakeAtMs) {
-          callOff = scheduler.at(this.#awakeAtMs + this.#dice.between(0, 5), label, enter)
+          const lateMs = isMidTurn ? 0 : this.#dice.between(0, 5)
+          callOff = scheduler.at(this.#awakeAtMs + lateMs, label, enter)
         } else run()
       }
       callOff = scheduler.after(ms, label, enter)
