@@ -1,7 +1,7 @@
 // What all programs of the command line have in common: how they fail, and where --json may stand.
 
 import { type Command, CommanderError } from 'commander'
-import { JSON_HELP } from './basics/command.ts'
+import { JSON_HELP, leaveQuietlyWhenNobodyReads } from './basics/command.ts'
 
 /** Makes wrong usage throw instead of exit, so that it ends in one place, whichever command noticed it. */
 export function withManners(program: Command): Command {
@@ -10,7 +10,11 @@ export function withManners(program: Command): Command {
     // `paybell --json clients list` means what `paybell clients list --json` means.
     if (command.commands.length > 0) command.enablePositionalOptions().option('--json', JSON_HELP)
   }
-  return program
+  // Help is printed without a command that would see to it.
+  return program.addHelpText('beforeAll', () => {
+    leaveQuietlyWhenNobodyReads()
+    return ''
+  })
 }
 
 /** Wrong usage ends with 2; help and version with 0. */

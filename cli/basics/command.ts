@@ -165,13 +165,15 @@ function hasColour(stream: NodeJS.WriteStream): boolean {
 }
 
 /** `paybell … | head` closes our stdout early. That is no failure. */
-function leaveQuietlyWhenNobodyReads(): void {
+export function leaveQuietlyWhenNobodyReads(): void {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      process.exit()
-    })
+    stream.off('error', leaveUnlessItMatters).on('error', leaveUnlessItMatters)
   }
+}
+
+function leaveUnlessItMatters(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
 }
 
 export function required<T>(value: T | undefined | null, message: string): T {

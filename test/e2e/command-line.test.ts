@@ -443,7 +443,8 @@ test('a reader that goes early is no failure', async () => {
     'bash',
     [
       '-c',
-      `"$0" "$1" clients list --size 100 | head -1; echo "\${PIPESTATUS[0]}"`,
+      `"$0" "$1" clients list --size 100 | head -1; echo "\${PIPESTATUS[0]}"
+       "$0" "$1" clients --help | true; echo "\${PIPESTATUS[0]}"`,
       process.execPath,
       MAIN,
     ],
@@ -459,7 +460,7 @@ test('a reader that goes early is no failure', async () => {
     })
   }
   await once(shell, 'close')
-  assert.match(output, /^CLIENT .*\n0\n$/)
+  assert.match(output, /^CLIENT .*\n0\n0\n$/)
 })
 
 test('doctor looks at a real database, and names what is wrong with what to do', async () => {
