@@ -32,7 +32,7 @@ import {
 } from './sandbox-credentials.ts'
 import { makeDataDir } from './sandbox-data-dir.ts'
 import { warnOfMisspelt } from './warn-misspelt.ts'
-import { printWelcome } from './welcome.ts'
+import { commandOf, printWelcome } from './welcome.ts'
 
 export async function sandbox(): Promise<void> {
   const startedAt = performance.now()
@@ -77,6 +77,7 @@ export async function sandbox(): Promise<void> {
         path,
         database: database.about,
         readyInMs: performance.now() - startedAt,
+        command: commandOf(process.env),
       })
       // Last, so that no caller waits for it, and only at the very first start.
       const seeding = isNew && isLookedAt(config) ? seed(app, receivers, logger) : undefined

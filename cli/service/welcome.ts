@@ -8,13 +8,30 @@ export interface Welcome extends SandboxFile {
   path: string
   database: string
   readyInMs: number
+  /** What to type for `paybell` in this folder. */
+  command: string
 }
 
 export function printWelcome(welcome: Welcome): void {
   console.log(welcomeText(welcome))
 }
 
-function welcomeText(of: Welcome): string {
+/**
+ * As this program was called. Where npm was given a packed file, `npx paybell` would ask the registry for a package of that
+ * name, whoever may have put it there.
+ */
+export function commandOf(env: Readonly<Record<string, string | undefined>>): string {
+  const { npm_command: verb, npm_config_package: packed, npm_lifecycle_event: script } = env
+  if (verb === 'exec') {
+    return packed && /^[\w@.,:/+-]+$/.test(packed)
+      ? `npx --package=${packed} paybell`
+      : 'npx paybell'
+  }
+  return script === 'start' ? 'npx paybell' : 'paybell'
+}
+
+export function welcomeText(of: Welcome): string {
+  const alias = `\n  alias paybell='${of.command}'    what guides and hints call it\n`
   return `Paybell sandbox is ready after ${(of.readyInMs / 1_000).toFixed(1)} s (${of.database}).
 
   API           ${of.baseUrl}
@@ -40,10 +57,10 @@ Get a token:
   curl -s ${of.baseUrl}/auth/token -H 'content-type: application/json' \\
     -d '{"clientId":"${of.clientId}","clientSecret":"${of.clientSecret}"}'
 
-Or with the command line, in a second terminal:
+Or with the command line, in a second terminal in this folder:
 
-  npx paybell demo       a receiver that fails twice, and what Paybell does about it
-  npx paybell trigger    a payment, walked through its states
-
+  ${of.command} demo       a receiver that fails twice, and what Paybell does about it
+  ${of.command} trigger    a payment, walked through its states
+${of.command === 'paybell' ? '' : alias}
 The README walks on from there. Stop with Ctrl-C.`
 }
