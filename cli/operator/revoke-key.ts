@@ -8,12 +8,17 @@ import { id } from '../basics/parse.ts'
 
 const KEY = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 
-export function revokeCommand(family: 'signing-keys' | 'webhook-keys', loss: string): Command {
+const PUBLISHED = {
+  'signing-keys': '/.well-known/jwks.json',
+  'webhook-keys': '/.well-known/webhook-keys.json',
+}
+
+export function revokeCommand(family: keyof typeof PUBLISHED, loss: string): Command {
   return operatorCommand('revoke', `Revoke a key that may have leaked. ${loss}`, [
     `paybell ${family} revoke ${KEY}`,
     `paybell ${family} revoke ${KEY} --yes --json`,
   ])
-    .argument('<kid>', 'id of the key, as published', id)
+    .argument('<kid>', `id of the key, as published at ${PUBLISHED[family]}`, id)
     .option('--yes', 'do not ask for confirmation')
     .action(
       calling(async (call: Call<{ yes?: boolean }>, kid: string) => {

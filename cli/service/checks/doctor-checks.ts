@@ -119,7 +119,7 @@ function checkSettings(
 ): { config: Config | null; checks: readonly Check[] } {
   try {
     const config = loadConfig(mode, input.env)
-    const detail = mode === 'sandbox' ? 'those of a sandbox conform' : 'all conform'
+    const detail = mode === 'sandbox' ? 'all are valid, for a sandbox' : 'all are valid'
     return { config, checks: [{ name: 'settings', status: 'ok', detail }] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -137,7 +137,7 @@ function remedy(outcome: Outcome): string | null {
     case 'tls-name':
       return 'Serve a certificate for this host name, or register the name that it is for.'
     case 'tls-error':
-      return 'Serve a certificate that browsers trust, with its intermediate certificates, for this host name.'
+      return 'Serve a certificate that browsers trust, with its intermediate certificates, for this host name. Where that port speaks plain HTTP, give the one that speaks TLS.'
     case 'connect-error':
       return 'Check the address, and that the receiver runs and can be reached from outside.'
     case 'no-address':
