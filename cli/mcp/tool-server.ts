@@ -35,12 +35,7 @@ export function createToolServer(caller: ToolCaller, isWriting: boolean): McpSer
 
 function add(server: McpServer, caller: ToolCaller, tool: Tool): void {
   const { name, title, description, isWriting } = tool
-  const inputSchema = fromJsonSchema<Record<string, unknown>>({
-    type: 'object',
-    properties: { ...tool.takes },
-    required: [...tool.required],
-    additionalProperties: false,
-  })
+  const inputSchema = inputOf(tool)
   const annotations = {
     readOnlyHint: !isWriting,
     destructiveHint: false,
@@ -55,6 +50,26 @@ function add(server: McpServer, caller: ToolCaller, tool: Tool): void {
       return { content: [{ type: 'text', text: describe(error) }], isError: true }
     }
   })
+}
+
+/** What the library says of an unknown argument does not name it: an assistant could only guess which it was. */
+function inputOf({ takes, required }: Tool) {
+  const schema = fromJsonSchema<Record<string, unknown>>({
+    type: 'object',
+    properties: { ...takes },
+    required: [...required],
+    additionalProperties: false,
+  })
+  const standard = schema['~standard']
+  const validate: typeof standard.validate = (given, options) => {
+    const unknown = Object.keys(given ?? {}).find((name) => !Object.hasOwn(takes, name))
+    if (unknown === undefined) return standard.validate(given, options)
+    const known = Object.keys(takes).join(', ')
+    return {
+      issues: [{ message: `${unknown} is not known here. It takes ${known || 'nothing'}.` }],
+    }
+  }
+  return { '~standard': { ...standard, validate } }
 }
 
 function cut(text: string): string {

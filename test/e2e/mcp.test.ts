@@ -101,6 +101,9 @@ test('a client finds its payment and learns why the delivery waits', async () =>
   assert.equal(wrong.isError, true)
   assert.match(wrong.text, /404 not-found/)
   assert.equal((await call('find', {})).isError, true)
+  const misspelt = await call('list_deliveries', { status: 'PENDING' })
+  assert.equal(misspelt.isError, true)
+  assert.match(misspelt.text, /status is not known here\. It takes .*\bstate\b/)
 })
 
 test('both see what a bank asks for: its settings and the certificates, and no secret', async () => {
