@@ -50,7 +50,11 @@ export class TwinOutcomes {
       row.lastStatus = record.status
       if (record.state === 'PENDING') {
         row.runAttempts = record.runAttempt
-        row.nextAttemptAtMs = nextTime(row, record)
+        row.nextAttemptAtMs = nextTime(
+          row,
+          record,
+          this.#stored.tables.endpoints.get(row.endpointId)?.retriedAtMs ?? null,
+        )
         row.firstAttemptAtMs = whole(record.firstAttemptAtMs)
         row.firstFailedAtMs = wholeOrNull(record.firstFailedAtMs)
       } else endDelivery(this.#stored, row, record.state, nowMs)
@@ -234,10 +238,10 @@ function isOutdated(delta: HealthDelta, { lastSuccessAtMs }: HealthRow, nowMs: n
   return lastSuccessAtMs > whole(delta.lastFailureAtMs)
 }
 
-/** A time after the attempt began was set by a retry, during it: that holds. */
-function nextTime(row: PendingRow, record: AttemptRecord): number | null {
+/** A time after the attempt began was set by a retry, during it: that holds. What is parked has none of its own. */
+function nextTime(row: PendingRow, record: AttemptRecord, retriedMs: number | null): number | null {
   const nextMs = wholeOrNull(record.nextAttemptAtMs)
-  const setMs = row.nextAttemptAtMs
+  const setMs = row.nextAttemptAtMs ?? retriedMs
   const isRetried = setMs !== null && setMs >= whole(record.atMs) + 1
   return isRetried && nextMs !== null ? Math.min(setMs, nextMs) : nextMs
 }

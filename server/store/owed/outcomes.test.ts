@@ -314,6 +314,25 @@ test('exhausting ends only what is ours and over', async () => {
   assert.equal((await readPending(pool)).length, 2)
 })
 
+test('regression: a retry of all that is owed holds for what is parked and under way, one before it does not', async () => {
+  const during = new Date(STORED_AT.getTime() + 1_000)
+  const cases = [
+    ['during the attempt', during, during],
+    ['as it began', STORED_AT, new Date(LATER_MS)],
+    ['never', null, new Date(LATER_MS)],
+  ] as const
+  for (const [when, retriedAt, nextAttemptAt] of cases) {
+    const parked = await storePending(pool, endpoint, { next_attempt_at: null })
+    await pool.query('update endpoints set retried_at = $1 where id = $2', [
+      retriedAt,
+      endpoint.endpointId,
+    ])
+    await recordOutcomes(pool, [record(parked, FAILED)], NOW)
+    const rows = new Map((await readPending(pool)).map((row) => [row.id, row.next_attempt_at]))
+    assert.deepEqual(rows.get(parked.id), nextAttemptAt, when)
+  }
+})
+
 test('postponing moves what is due, leaves what is parked or was retried, and needs the lease', async () => {
   const due = await storePending(pool, endpoint)
   const parked = await storePending(pool, endpoint, { next_attempt_at: null })

@@ -15,8 +15,10 @@ prepare "outcomes.recordAny" (smallint[], bigint[], timestamp with time zone, in
     update pending_deliveries p set
     attempts = m.attempt, run_attempts = m.run_attempt,
     -- A time after the attempt began was set during it: a retry was asked for, and holds.
-    next_attempt_at = case when p.next_attempt_at - m.at >= interval '1 ms'
-    then least(p.next_attempt_at, m.next_attempt_at) else m.next_attempt_at end,
+    next_attempt_at = case when coalesce(p.next_attempt_at, (select e.retried_at from endpoints e
+        where e.client_key = p.client_key and e.id = p.endpoint_id)) - m.at >= interval '1 ms'
+    then least(coalesce(p.next_attempt_at, (select e.retried_at from endpoints e
+          where e.client_key = p.client_key and e.id = p.endpoint_id)), m.next_attempt_at) else m.next_attempt_at end,
     first_attempt_at = m.first_attempt_at,
     first_failed_at = m.first_failed_at, deadline_at = m.deadline_at,
     last_outcome = m.outcome, last_status = m.status
