@@ -88,4 +88,7 @@ site.test('a delivered event has a receipt to show and to save', {}, async (visi
     dialog.getByRole('button', { name: 'Download' }).click(),
   ])
   assert.equal(download.suggestedFilename(), `${deliveredId}.jws`)
+  await page.keyboard.press('Escape')
+  // The button was disabled while the receipt was made, and gets the focus back all the same.
+  await page.locator('button:focus', { hasText: 'Receipt' }).waitFor()
 })

@@ -1,7 +1,7 @@
 // A link that signs a person in here as the client, once: no one has to type the secret of a machine into a
 // browser.
 
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/hooks.ts'
 import type { ClientWithSecrets, ConsoleLink } from '../../api/types.ts'
@@ -44,9 +44,14 @@ export function ConsoleLinkButton({ client, path }: { client: ClientWithSecrets;
 }
 
 function Made({ link: { url, expiresAt } }: { link: ConsoleLink }) {
+  const made = useRef<HTMLDivElement>(null)
+  // The button that made it is gone, and with it the focus.
+  useEffect(() => made.current?.querySelector('button')?.focus(), [])
   return (
     <>
-      <Code text={url} label="Copy the link" />
+      <div ref={made}>
+        <Code text={url} label="Copy the link" />
+      </div>
       <Notice tone="warn" title="Copy the link now: it is not shown again">
         Anyone who has it can use it, so send it as you would send a password. It expires{' '}
         <Time at={expiresAt} as="relative" />.

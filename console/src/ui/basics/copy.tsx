@@ -30,6 +30,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
+    const focused = document.activeElement
     const area = document.createElement('textarea')
     area.value = text
     area.setAttribute('readonly', '')
@@ -38,6 +39,7 @@ export async function copyText(text: string): Promise<boolean> {
     area.select()
     const isCopied = document.execCommand('copy')
     area.remove()
+    if (focused instanceof HTMLElement) focused.focus()
     return isCopied
   }
 }

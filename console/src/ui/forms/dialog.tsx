@@ -1,7 +1,13 @@
 // Modal dialogs: the platform's own <dialog>, which keeps the focus inside and gives it back.
 
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from '../basics/button.tsx'
+
+/** A button that is disabled while it asks the service has lost the focus when its dialog opens. */
+let lastFocused: HTMLElement | null = null
+document.addEventListener('focusin', ({ target }) => {
+  if (target instanceof HTMLElement && !target.closest('dialog')) lastFocused = target
+})
 
 /** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it, unless `onClose` is null. */
 export function Dialog({
@@ -19,10 +25,17 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Closed before it leaves the page: one that has left it gives no focus back.
+  useLayoutEffect(() => {
     const shown = dialog.current
     if (shown && !shown.open) shown.showModal()
-    return () => shown?.close()
+    return () => {
+      shown?.close()
+      const focused = document.activeElement
+      if (focused === document.body || shown?.contains(focused)) {
+        lastFocused?.focus({ preventScroll: true })
+      }
+    }
   }, [])
   return (
     <dialog
