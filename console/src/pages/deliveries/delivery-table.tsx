@@ -167,11 +167,8 @@ function Attempts({ of: { attempts, lastOutcome } }: { of: Delivery }) {
     return <span className="muted">{attempts === 0 ? 'none' : attempts}</span>
   const outcome = toOutcomeText(lastOutcome).replace(/^answered /, '')
   return (
-    <span
-      className="nowrap"
-      title={`Attempts: ${attempts}; the last one: ${toOutcomeText(lastOutcome)}`}
-    >
-      {attempts} <span className="muted">· {outcome}</span>
+    <span title={`Attempts: ${attempts}; the last one: ${toOutcomeText(lastOutcome)}`}>
+      {attempts}&nbsp;<span className="muted">·&nbsp;{outcome}</span>
     </span>
   )
 }

@@ -34,7 +34,11 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     head: 'Payment',
     cell: ({ paymentId, externalId }) => (
-      <Link to={`/payments/${paymentId}`} className="break" title={paymentId}>
+      <Link
+        to={`/payments/${paymentId}`}
+        className={externalId === null ? 'nowrap' : 'break'}
+        title={paymentId}
+      >
         {externalId ?? shortId(paymentId)}
       </Link>
     ),

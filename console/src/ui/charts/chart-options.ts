@@ -102,9 +102,9 @@ function timeLabels(_plot: uPlot, seconds: number[]): string[] {
   return seconds.map((second) => toZoneText(new Date(second * 1_000), style))
 }
 
-/** An axis over nothing still has a height. */
+/** An axis over nothing still has a height; its labels are whole numbers, which a lower one would repeat. */
 function niceMax(high: number | null): number {
-  return high === null || high <= 0 ? 1 : high * 1.1
+  return Math.max((high ?? 0) * 1.1, 4)
 }
 
 /** The canvas takes no CSS variables: the computed style of an element with the colour has its value. */
