@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Certificate>[] = [
     head: 'Name',
     cell: ({ name, isDefault }) => (
       <span className="break">
-        {name} {isDefault ? <Badge tone="good">DEFAULT</Badge> : null}
+        {name} {isDefault ? <Badge isPlain>DEFAULT</Badge> : null}
       </span>
     ),
   },

@@ -37,7 +37,7 @@ const OUTCOMES = [
   ['4xx', '4xx'],
   ['3xx', '3xx'],
   ['2xx', '2xx'],
-  ['none', 'Not attempted yet'],
+  ['none', 'Not attempted'],
   ...CLIENT_CODES.map((code) => [code, toOutcomeHead(code)] as const),
 ] as const
 

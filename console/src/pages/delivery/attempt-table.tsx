@@ -43,7 +43,7 @@ export function AttemptTable({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Panel title="Response" isFlush>
       {newest.length === 0 ? (
-        <Empty title="Not attempted yet" />
+        <Empty title="Not attempted" />
       ) : (
         <Table
           label="Attempts"

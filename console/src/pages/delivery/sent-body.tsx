@@ -36,12 +36,13 @@ export function SentBody({ request }: { request: SentRequest }) {
           {method} {url}
         </code>{' '}
         <span className="muted">
-          {attempt === null ? 'not sent yet' : `as sent with attempt ${attempt}`}
+          {attempt === null ? 'not sent' : `as sent with attempt ${attempt}`}
         </span>
       </p>
       {body === null ? (
         <Notice title="The body is no longer stored">
-          What was sent is kept for a limited time; the delivery and its attempts are kept longer.
+          A body is kept for a limited time, and only until its payment is erased; the delivery and
+          its attempts are kept longer.
         </Notice>
       ) : (
         <div className="sent">

@@ -52,7 +52,7 @@ function Inputs({ of }: { of: SignatureInputs }) {
         [
           'webhook-timestamp',
           of.timestamp === null ? (
-            'not sent yet'
+            'not sent'
           ) : (
             <span key="at">
               <code>{of.timestamp}</code> (<Time at={of.timestamp * 1_000} />)
@@ -118,8 +118,10 @@ function CompareBox({ request, hmacName }: { request: SentRequest; hmacName: str
     <form className="verify" onSubmit={submit} key={filled.times}>
       <h3>Verify what a receiver saw</h3>
       <p className="muted">
-        Paste what the receiver got or computed: it is compared with what attempt{' '}
-        {request.attempt ?? '–'} sent. No key is needed, and none is shown.
+        {request.attempt === null
+          ? 'Nothing was sent: only a body can be compared, with that of the update.'
+          : `Paste what the receiver got or computed: it is compared with what attempt ${request.attempt} sent.`}{' '}
+        No key is needed, and none is shown.
       </p>
       <Area
         label="Signature as received"

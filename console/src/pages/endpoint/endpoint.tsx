@@ -68,6 +68,7 @@ export default function EndpointPage({ params }: PageProps) {
             <HealthWord
               status={endpoint.deletedAt ? 'DELETED' : endpoint.status}
               isFailing={endpoint.health?.failingSince != null}
+              isTried={endpoint.health?.lastSuccessAt !== null}
             />
             {canChange ? <Actions endpoint={endpoint} path={path} /> : null}
           </>

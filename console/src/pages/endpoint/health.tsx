@@ -12,6 +12,9 @@ import { NextTime } from '../../ui/times/next-attempt.tsx'
 import { Time } from '../../ui/times/time.tsx'
 import { Day } from '../endpoints/day.tsx'
 
+/** What an endpoint is that does not fail, and to which nothing is sent. */
+const NOT_ACTIVE: Readonly<Record<string, string>> = { PAUSED: 'paused', DISABLED: 'disabled' }
+
 /** `toPending` leads to what is pending for it. */
 export function HealthPanel({
   endpoint: { health, hours, status },
@@ -33,7 +36,7 @@ export function HealthPanel({
                 {toOutcomeText(health.lastError)}
               </span>
             ) : health.lastSuccessAt ? (
-              'healthy'
+              (NOT_ACTIVE[status] ?? 'healthy')
             ) : (
               'not tried yet'
             ),
@@ -53,7 +56,7 @@ export function HealthPanel({
             ),
           ],
           ['Success, 24 h', toShareText(health.successRate24h)],
-          ['p95 latency', toMsText(health.p95Ms)],
+          ['p95 latency, 24 h', toMsText(health.p95Ms)],
           ...(hours ? [['Last 24 hours', <Day key="day" hours={hours} />] as const] : []),
         ]}
       />

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Job>[] = [
   { head: 'Job', cell: ({ id, kind }) => <Link to={`/jobs/${id}`}>{JOB_NAMES[kind]}</Link> },
   { head: 'State', cell: ({ state }) => <State of={state} /> },
   {
-    head: 'Deliveries',
+    head: 'Processed',
     isNumber: true,
     cell: ({ done, total }) => `${toCountText(done)} of ${toCountText(total)}`,
   },

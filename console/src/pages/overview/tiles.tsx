@@ -21,7 +21,7 @@ export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) 
         name="Late by"
         value={oldestDueAgeSeconds < 1 ? '0 s' : toDurationText(oldestDueAgeSeconds * 1_000)}
       >
-        since the oldest due delivery was due
+        {pending.due === 0 ? 'nothing is due' : 'since the oldest due delivery was due'}
       </Tile>
       <Tile name="Success by attempt" value={toShareText(successRate)}>
         of {toCountText(attempts)} in {PERIOD_WORDS[period]}

@@ -78,7 +78,7 @@ function Stop({ event, delivery }: { event: LaneEvent; delivery: Delivery | unde
         {event.sequence}. <State of={state} />
       </Link>
       <span className="muted">
-        {attempts === 0 ? 'not attempted yet' : `${attempts} attempt${attempts === 1 ? '' : 's'}`}
+        {attempts === 0 ? 'not attempted' : `${attempts} attempt${attempts === 1 ? '' : 's'}`}
         {lastOutcome === null ? '' : `, ${toOutcomeText(lastOutcome)}`}
       </span>
       {state !== 'PENDING' ? null : waitsFor !== null ? (

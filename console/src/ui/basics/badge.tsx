@@ -23,9 +23,9 @@ const TONES: Readonly<Record<string, Tone>> = {
   PENDING_APPROVAL: 'warn',
   DUE: 'info',
   PAID: 'good',
-  // Jobs
+  // Jobs: one that is done has asked for its deliveries, none of which need have arrived.
   RUNNING: 'info',
-  DONE: 'good',
+  DONE: 'quiet',
   FAILED: 'bad',
 }
 

@@ -8,17 +8,27 @@ const TONES = {
   paused: 'warn',
   disabled: 'bad',
   deleted: 'quiet',
+  'not tried yet': 'quiet',
 } as const satisfies Record<string, Tone>
 
-export function HealthWord({ status, isFailing }: { status: string; isFailing: boolean }) {
-  const word = wordOf(status, isFailing)
+export function HealthWord({
+  status,
+  isFailing,
+  isTried = true,
+}: {
+  status: string
+  isFailing: boolean
+  isTried?: boolean
+}) {
+  const word = wordOf(status, isFailing, isTried)
   return <Badge tone={TONES[word]}>{word}</Badge>
 }
 
 /** One that takes nothing is not failing, whatever its last attempts have shown. */
-function wordOf(status: string, isFailing: boolean): keyof typeof TONES {
+function wordOf(status: string, isFailing: boolean, isTried: boolean): keyof typeof TONES {
   if (status === 'DELETED') return 'deleted'
   if (status === 'DISABLED') return 'disabled'
   if (status === 'PAUSED') return 'paused'
-  return isFailing ? 'failing' : 'healthy'
+  if (isFailing) return 'failing'
+  return isTried ? 'healthy' : 'not tried yet'
 }

@@ -30,7 +30,7 @@ export function Recover({ endpointId, path }: { endpointId: string; path: string
   return (
     <CountThenSend<Wanted>
       title="Recover missed deliveries"
-      about="Sends deliveries again that have ended, with the same body and webhook-id."
+      about="Sends deliveries that have ended again, with the same body and webhook-id."
       since={{ name: 'since', label: 'Since', daysAgo: 1 }}
       controls={<Select name="states" label="With state" options={Object.keys(CHOICES)} />}
       read={(period, form) => ({

@@ -62,8 +62,8 @@ export function StatementPanel({ endpointId, path }: { endpointId: string; path:
         </>
       ) : (
         <p className="muted">
-          How many events it had to get and got, hour by hour, signed: compare it with what your
-          receiver has.
+          How many events it had to get and got, hour by hour, signed: compare it with what{' '}
+          {path === null ? 'its' : 'your'} receiver has.
         </p>
       )}
     </Panel>
