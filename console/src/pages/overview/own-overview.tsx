@@ -112,7 +112,7 @@ function Summary({ stats: { endpoints, deliveries } }: { stats: OwnStats }) {
         </Tile>
         <Tile name="Pending now" value={toCountText(deliveries.pending)}>
           <Link to="/deliveries?state=PENDING">
-            {toCountText(deliveries.due)} due, {toCountText(deliveries.waiting)} waiting
+            {toCountText(deliveries.due)} due, {toCountText(deliveries.waiting)} not due yet
           </Link>
         </Tile>
         <Tile name="Given up, 24 hours" value={toCountText(deliveries.exhausted24h)}>

@@ -14,7 +14,7 @@ export function Tiles({ stats, period }: { stats: Stats; period: StatsPeriod }) 
       <Tile name="Pending" value={toCountText(deliveries.PENDING)}>
         <Link to="/deliveries?state=PENDING">
           {toCountText(pending.due)} due, {toCountText(pending.scheduled)} scheduled,{' '}
-          {toCountText(pending.paused)} waiting
+          {toCountText(pending.paused)} waiting for the endpoint
         </Link>
       </Tile>
       <Tile
