@@ -91,7 +91,7 @@ export class Siblings {
     }
   }
 
-  /** Again with each poll, and when shards come or go. */
+  /** Again as often as it polls, but not after the poll, which may wait; and when shards come or go. */
   invite(): void {
     const kept = this.#siblings.size > 0 ? TICKETS_MAX - 1 : 0
     while (this.#tickets.length > kept) this.#tickets.shift()?.watch.end()
