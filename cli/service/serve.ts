@@ -18,6 +18,8 @@ export async function serve(): Promise<void> {
     await serveHere(parent)
   } finally {
     await parent?.leave()
+    // A broker that is frozen answers no end of a connection, and would keep the process as long.
+    setTimeout(() => process.exit(), LINGER_MS_MAX).unref()
   }
 }
 
@@ -61,7 +63,5 @@ async function serveHere(parent: ParentLink | null): Promise<void> {
     })
     supervisor.close()
     logger.info('paybell.stopped')
-    // A broker that is frozen answers no end of a connection, and would keep the process as long.
-    setTimeout(() => process.exit(), LINGER_MS_MAX).unref()
   }
 }
