@@ -13,6 +13,14 @@ import { HOURS_APART, openSite } from './support.ts'
 const site = await openSite({ after }, HOURS_APART)
 const { paybell } = site
 
+interface Item {
+  id: string
+  paymentId: string
+  state: string
+  attempts: number
+  endpointId: string
+}
+
 /** A client with one delivered event and one that was given up; its receiver is fixed since. */
 async function addShop(name: string) {
   const facts = await addClient(paybell, name)
@@ -28,7 +36,7 @@ async function addShop(name: string) {
   const items = await until('both were attempted', async () => {
     const answer = await caller.get('/v1/deliveries')
     const { items } = (await answer.json()) as {
-      items: { id: string; state: string; attempts: number; endpointId: string }[]
+      items: Item[]
     }
     return items.length === 2 && items.every(({ attempts }) => attempts > 0) ? items : undefined
   })
@@ -44,7 +52,7 @@ async function addShop(name: string) {
   )
   receiver.answer = 200
   const delivered = items.find(({ state }) => state === 'DELIVERED') ?? assert.fail()
-  return { ...facts, receiver, deliveredId: delivered.id, endpointId: pending.endpointId }
+  return { ...facts, receiver, delivered, endpointId: pending.endpointId }
 }
 
 for (const as of ['operator', 'client'] as const) {
@@ -76,10 +84,11 @@ for (const as of ['operator', 'client'] as const) {
 
 site.test('a delivered event has a receipt to show and to save', {}, async (visit) => {
   const { page, go, signIn, checkAccessibility } = visit
-  const { clientId, clientSecret, deliveredId } = await addShop('With a receipt')
+  const { clientId, clientSecret, delivered } = await addShop('With a receipt')
   await signIn({ clientId, clientSecret })
-  await go(`/deliveries/${deliveredId}`)
-  await page.getByRole('button', { name: 'Receipt', exact: true }).click()
+  await go(`/deliveries/${delivered.id}`)
+  const button = page.getByRole('button', { name: 'Receipt', exact: true })
+  await button.click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('bodySha256').waitFor()
   await checkAccessibility()
@@ -87,8 +96,21 @@ site.test('a delivered event has a receipt to show and to save', {}, async (visi
     page.waitForEvent('download'),
     dialog.getByRole('button', { name: 'Download' }).click(),
   ])
-  assert.equal(download.suggestedFilename(), `${deliveredId}.jws`)
+  assert.equal(download.suggestedFilename(), `${delivered.id}.jws`)
   await page.keyboard.press('Escape')
   // The button was disabled while the receipt was made, and gets the focus back all the same.
   await page.locator('button:focus', { hasText: 'Receipt' }).waitFor()
+
+  const erased = await fetch(
+    `${paybell.baseUrl}/operator/v1/payments/${delivered.paymentId}/erase`,
+    {
+      method: 'POST',
+      headers: { authorization: `Bearer ${paybell.operatorKey}` },
+    },
+  )
+  assert.equal(erased.status, 200)
+  await go(`/deliveries/${delivered.id}`)
+  await page.getByText('Without the body there is no signed receipt.').waitFor()
+  assert.equal(await button.count(), 0, 'none is offered that would be refused')
+  await checkAccessibility()
 })

@@ -18,7 +18,8 @@ export function ReceiptButton({ delivery, path }: { delivery: DeliveryDetail; pa
     onDone: setReceipt,
     onError: (problem) => toast(problem.message, 'bad'),
   })
-  if (delivery.state !== 'DELIVERED') return null
+  // It names the bytes that were sent: without them there is none, and the request says so.
+  if (delivery.state !== 'DELIVERED' || delivery.request.body === null) return null
   return (
     <>
       <Button disabled={read.isPending} onClick={() => read.mutate()}>

@@ -42,7 +42,7 @@ export function SentBody({ request }: { request: SentRequest }) {
       {body === null ? (
         <Notice title="The body is no longer stored">
           A body is kept for a limited time, and only until its payment is erased; the delivery and
-          its attempts are kept longer.
+          its attempts are kept longer. Without the body there is no signed receipt.
         </Notice>
       ) : (
         <div className="sent">
