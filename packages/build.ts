@@ -113,7 +113,7 @@ function writePackage(folder: string, name: string, more: object): void {
     'THIRD-PARTY-LICENSES.md': 'dist/THIRD-PARTY-LICENSES.md',
     LICENSE: 'LICENSE',
   })
-  const command = readText('packages/paybell.js').replace(/(?<=OLDEST = )\d+/, oldestNode(name))
+  const command = readText('packages/paybell.js').replace(/(?<=OLDEST = ')[\d.]+/, oldestNode(name))
   writeFileSync(join(folder, 'dist/paybell.js'), command)
   chmodSync(join(folder, 'dist/paybell.js'), 0o755)
 }

@@ -13,6 +13,10 @@ import { IN_CONSOLE, PUBLISHED, type Published, shippedIn } from '../../packages
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const published = Object.keys(PUBLISHED) as Published[]
 
+interface Manifest {
+  engines?: { node?: string }
+}
+
 interface Bom {
   serialNumber: string
   components: {
@@ -79,6 +83,48 @@ test('a bill of materials is the same each time, and names only what it has', ()
     assert.match(bom.serialNumber, /^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   }
 })
+
+test('the least Node that the package names is that of what it needs, and what its texts say', () => {
+  const least = leastNode('packages/paybell/package.json')
+  const { packages } = readJson('package-lock.json') as { packages: Record<string, Manifest> }
+  const installed = [...shippedIn('paybell').all.values()].filter((one) => !one.isBundled)
+  const ranges = installed.map(({ name, path }) => ({
+    name,
+    node: packages[path]?.engines?.node ?? '*',
+  }))
+  assert.deepEqual(
+    ranges.filter(({ node }) => !includes(node, least)),
+    [],
+  )
+  // And not later than it has to be.
+  assert.ok(ranges.some(({ node }) => !includes(node, least.with(1, (least[1] ?? 0) - 1))))
+  for (const path of ['README.md', 'docs/install.md', 'packages/paybell/README.md']) {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    assert.ok(text.includes(`Node ${least.slice(0, 2).join('.')} or later`), path)
+  }
+})
+
+function leastNode(path: string): readonly number[] {
+  const { engines } = readJson(path) as Manifest
+  return engines?.node?.replace('>=', '').split('.').map(Number) ?? assert.fail()
+}
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+
+/** Of `>=22.12`, `^22 || >=23`, `18 || 20 || >=22` and the like. */
+function includes(range: string, version: readonly number[]): boolean {
+  return range.split('||').some((one) => {
+    const [, sign = '', from = ''] = /^\s*(>=|\^|)\s*v?([\d.x*]+)\s*$/.exec(one) ?? assert.fail(one)
+    const least = from.split('.').map((part) => Number(part.replace(/[x*]/, '0')))
+    const isAtLeast = compare(version, least) >= 0
+    return isAtLeast && (sign === '>=' || from === '*' || version[0] === least[0])
+  })
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  const at = [0, 1, 2].find((index) => (one[index] ?? 0) !== (other[index] ?? 0)) ?? 0
+  return (one[at] ?? 0) - (other[at] ?? 0)
+}
 
 test('the SDK brings nothing of others', () => {
   assert.equal(shippedIn('sdk').all.size, 0)
