@@ -71,6 +71,8 @@ export interface AppOptions {
   isAlone?: boolean
   /** Makes the routes that only a sandbox has. */
   sandbox?: (parts: { clock: DatabaseClock; keys: OperatorKeys }) => Routes
+  /** What to type for `paybell` beside a sandbox. */
+  command?: string
   leasePolicy?: LeasePolicy
   timing?: Partial<Timing>
 }
@@ -269,6 +271,7 @@ export function createApp(options: AppOptions): PaybellApp {
     onAnswered: (request) => metrics.countRequest(request),
     tracer: tracing?.tracer ?? null,
     sandbox: options.sandbox?.({ clock, keys: access.keys }) ?? null,
+    command: options.command,
   }
   // What recurs.
   const sealingForm = new SealingFormPolls(deps)

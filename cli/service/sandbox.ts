@@ -53,6 +53,7 @@ export async function sandbox(): Promise<void> {
       : database.url
     const operatorKey = config.operatorKey ?? keys.operatorKey
     const receivers = new DemoReceivers()
+    const command = commandOf(process.env)
     const app = createApp({
       config,
       logger,
@@ -61,6 +62,7 @@ export async function sandbox(): Promise<void> {
       operatorKey,
       isAlone: database.isOurs,
       sandbox: sandboxRoutes(receivers),
+      command,
     })
     try {
       await Promise.race([app.start(), signals.requested])
@@ -77,7 +79,7 @@ export async function sandbox(): Promise<void> {
         path,
         database: database.about,
         readyInMs: performance.now() - startedAt,
-        command: commandOf(process.env),
+        command,
       })
       // Last, so that no caller waits for it, and only at the very first start.
       const seeding = isNew && isLookedAt(config) ? seed(app, receivers, logger) : undefined

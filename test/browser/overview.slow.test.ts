@@ -170,7 +170,8 @@ site.test(
     for (const known of [paybell.baseUrl, fresh.clientId, fresh.accountId]) {
       await access.getByText(known, { exact: true }).first().waitFor()
     }
-    await steps.getByText(`paybell trigger --state DRAFT --account ${fresh.accountId}`).waitFor()
+    const trigger = `npx paybell trigger --state DRAFT --account ${fresh.accountId}`
+    await steps.getByText(trigger).waitFor()
     await checkAccessibility()
     await shoot('first-look')
     const code = steps.getByRole('region', { name: 'From your code' }).locator('pre')

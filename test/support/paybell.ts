@@ -74,6 +74,7 @@ export async function startPaybell(t: Owner, options: PaybellOptions = {}): Prom
     masterKeys: [masterKey],
     operatorKey,
     sandbox: sandboxRoutes(new DemoReceivers()),
+    command: 'npx paybell',
     ...(options.leasePolicy ? { leasePolicy: options.leasePolicy } : {}),
     // A machine that is busy with other tests takes its time for what ends in a moment elsewhere.
     timing: { stopMsMax: 120_000, statementTimeoutMs: 60_000, ...options.timing },

@@ -19,6 +19,8 @@ export interface Session {
   mode: 'sandbox' | 'production'
   version: string
   timeScale: number
+  /** What to type for `paybell` where this sandbox was started. */
+  command?: string
   expiresAt?: string
   /** How the console looks (`PAYBELL_CONSOLE_THEME`). */
   theme?: {

@@ -26,6 +26,8 @@ export interface ServerDeps extends JobDeps, ListenerDeps, PaymentRoutesDeps, St
   tracer: Tracer | null
   /** The routes that only a sandbox has; null in production, which does not load them. */
   sandbox: Routes | null
+  /** What to type for `paybell` beside a sandbox. */
+  command?: string | undefined
 }
 
 export interface Readiness {

@@ -12,6 +12,6 @@ export const KINDS: Readonly<Record<EndpointKind, { title: string; about: string
   },
   listener: {
     title: 'Listeners',
-    about: '“npx paybell listen” brings callbacks to a machine that is not reachable from outside.',
+    about: '“paybell listen” brings callbacks to a machine that is not reachable from outside.',
   },
 }

@@ -18,7 +18,7 @@ import { LANGUAGES, type Language, toSnippet } from './snippets.ts'
 import './first-look.css'
 
 export function FirstLook({ endpoint }: { endpoint: Endpoint | undefined }) {
-  const { mode, accounts = [] } = useSession()
+  const { mode, accounts = [], command } = useSession()
   const [isRegistering, setRegistering] = useState(false)
   return (
     <Panel title="Get your first callback">
@@ -54,7 +54,9 @@ export function FirstLook({ endpoint }: { endpoint: Endpoint | undefined }) {
               ? 'In the sandbox, this makes one:'
               : 'Ask the operator to change a payment, or wait for the next one.'}
           </p>
-          {mode === 'sandbox' ? <Code text={toTrigger(accounts)} label="Copy the command" /> : null}
+          {mode === 'sandbox' ? (
+            <Code text={toTrigger(command, accounts)} label="Copy the command" />
+          ) : null}
         </Step>
       </ol>
       {endpoint ? null : <FromCode />}
@@ -64,8 +66,8 @@ export function FirstLook({ endpoint }: { endpoint: Endpoint | undefined }) {
 }
 
 /** The sandbox has a client of its own, whose account it takes unless another is named. */
-function toTrigger([account]: readonly { id: string }[]): string {
-  return `npx paybell trigger --state DRAFT${account ? ` --account ${account.id}` : ''}`
+function toTrigger(command = 'paybell', [account]: readonly { id: string }[]): string {
+  return `${command} trigger --state DRAFT${account ? ` --account ${account.id}` : ''}`
 }
 
 function Step({

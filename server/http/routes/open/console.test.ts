@@ -25,6 +25,7 @@ import { revokeOperatorKey } from '../../../operations/access/revoke-operator-ke
 import { changeClient } from '../../../operations/clients/change-client.ts'
 import { inTransaction } from '../../../store/connection/db.ts'
 import { ConsoleFiles } from '../../pages/console-files.ts'
+import { buildServer } from '../../server.ts'
 
 const owner = { after } as Pick<TestContext, 'after'>
 const { pool } = await cloneDatabase()
@@ -523,4 +524,13 @@ test('a theme is told before anyone signs in, and its logo may be shown', async 
   const { headers } = await themed.app.inject({ url: '/console/' })
   assert.ok(String(headers['content-security-policy']).includes(`; img-src 'self' data: ${logo};`))
   assert.equal((await whoIs('none')).theme, undefined)
+})
+
+test('those who are signed in read what to type for the command line of this sandbox', async () => {
+  const app = await buildServer({ ...server.deps, command: 'npx paybell' })
+  after(() => app.close())
+  const headers = { cookie: await signIn({ operatorKey: OPERATOR_KEY }), ...CONSOLE }
+  const read = async (of: object) =>
+    (await app.inject({ url: '/console/session', headers: { ...CONSOLE, ...of } })).json().command
+  assert.deepEqual([await read(headers), await read({})], ['npx paybell', undefined])
 })

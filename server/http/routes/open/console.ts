@@ -91,6 +91,9 @@ export const Session = Type.Object({
   mode: Type.Enum(['sandbox', 'production']),
   version: Type.String(),
   timeScale: Type.Number(),
+  command: Type.Optional(
+    Type.String({ description: 'What to type for `paybell` where this sandbox was started.' }),
+  ),
   expiresAt: Type.Optional(Instant),
   theme: Type.Optional(
     Type.Object(
@@ -216,7 +219,9 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       // Cookies do not distinguish ports: a session without access to this port's routes counts as none here.
       if (session === null || !isWelcome(session.kind, deps.surface))
         return { kind: null, ...about }
-      return { ...(await toSessionBody(deps, session)), ...about }
+      const { command } = deps
+      const body = { ...(await toSessionBody(deps, session)), ...about }
+      return command === undefined ? body : { ...body, command }
     },
   })
 
