@@ -6,21 +6,12 @@
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
-import { checkCallbackUrl } from '../../core/network/callback-url.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
-import { BoundedMap } from '../../core/plain/bounded-map.ts'
 import { ConnectionPool } from './connection-pool.ts'
-import {
-  Exchange,
-  type ExchangeLimits,
-  type ExchangeParts,
-  type Posted,
-  type Target,
-} from './exchange.ts'
+import { Exchange, type ExchangeLimits, type ExchangeParts, type Posted } from './exchange.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
-import { toPlace } from './origin-pool.ts'
-import { toBeginning } from './request-bytes.ts'
 import { createResolver, type ResolveFn } from './resolver.ts'
+import { Targets } from './targets.ts'
 import { TlsContexts, type TlsSettings } from './tls-settings.ts'
 
 export interface CallbackClientOptions {
@@ -44,22 +35,18 @@ export interface CallbackClientOptions {
   ageMsMax?: number
 }
 
-/** Parsed once for each URL, not for each attempt: a parse costs microseconds. */
-const TARGETS_MAX = 10_000
-
 export class CallbackClient {
-  readonly #policy: TargetPolicy
   readonly #pool: ConnectionPool
   readonly #parts: ExchangeParts
   readonly #contexts: TlsContexts
-  readonly #targets = new BoundedMap<string, Target | null>(TARGETS_MAX)
+  readonly #targets: Targets
   #runningCount = 0
   #isClosed = false
   #onIdle: (() => void) | null = null
 
   constructor(options: CallbackClientOptions) {
     const monotonicMs = options.monotonicMs ?? (() => performance.now())
-    this.#policy = options.policy
+    this.#targets = new Targets(options.policy)
     const limits: ExchangeLimits = {
       monotonicMs,
       cautiousMs: options.cautiousMs ?? monotonicMs,
@@ -109,7 +96,7 @@ export class CallbackClient {
 
   /** Rejects only if nothing was sent: for want of a socket of ours, or of time under the lease. */
   send(request: Posted): Promise<AttemptResult> {
-    const target = this.#targetOf(request.url, request.tlsSettings ?? null)
+    const target = this.#targets.of(request.url, request.tlsSettings ?? null)
     if (target === null) return refused({ kind: 'blocked', reason: 'blocked-address' })
     if (this.#isClosed) return refused({ kind: 'unreachable', reason: 'connect-error' })
     this.#runningCount += 1
@@ -132,20 +119,6 @@ export class CallbackClient {
   #end(): void {
     this.#runningCount -= 1
     if (this.#runningCount === 0) this.#onIdle?.()
-  }
-
-  // The rules of registration are asked again: what is stored may have been written under another
-  // policy (a sandbox's data, a network since closed) or damaged.
-  #targetOf(text: string, tls: TlsSettings | null): Target | null {
-    const key = tls === null ? text : `${text} ${tls.name}`
-    const known = this.#targets.get(key)
-    if (known !== undefined) return known
-    const check = checkCallbackUrl(text, this.#policy)
-    const target = check.ok
-      ? { place: toPlace(check.url, tls), beginning: toBeginning(check.url) }
-      : null
-    this.#targets.set(key, target)
-    return target
   }
 }
 

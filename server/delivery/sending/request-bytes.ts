@@ -14,8 +14,8 @@ const OURS =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|keep-alive|upgrade|expect)$/i
 
 /** The lines that all requests to a URL begin with. */
-export function toBeginning({ pathname, search, host }: URL): string {
-  return `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
+export function toBeginning(pathAndQuery: string, host: string): string {
+  return `POST ${pathAndQuery} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`
 }
 
 /** Null when a header cannot be sent. Headers are names and values in turn. */
