@@ -249,6 +249,8 @@ site.test(
     receiver.answer = 503
     await page.getByRole('button', { name: 'Replay all that match…' }).click()
     await page.getByRole('dialog').getByText('Accepted ones too').waitFor()
+    // Not at the first endpoint of the table.
+    await page.locator('dialog button:focus', { hasText: 'Cancel' }).waitFor()
     await checkAccessibility()
     await page.getByRole('button', { name: 'Replay 55 deliveries' }).click()
     await page.getByText('55 of 55').waitFor()

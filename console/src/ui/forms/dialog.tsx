@@ -1,7 +1,10 @@
-// Modal dialogs: the platform's own <dialog>, which keeps the focus inside and gives it back.
+// Modal dialogs: the platform's own <dialog>, which keeps the focus inside and gives it back. They
+// begin at a field or a button.
 
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from '../basics/button.tsx'
+
+const FIELD = 'input:enabled, select:enabled, textarea:enabled'
 
 /** A button that is disabled while it asks the service has lost the focus when its dialog opens. */
 let lastFocused: HTMLElement | null = null
@@ -28,7 +31,12 @@ export function Dialog({
   // Closed before it leaves the page: one that has left it gives no focus back.
   useLayoutEffect(() => {
     const shown = dialog.current
-    if (shown && !shown.open) shown.showModal()
+    if (shown && !shown.open) {
+      shown.showModal()
+      // Not at a link, which leads away from the question; of the buttons below, the safe one is first.
+      const first = shown.querySelector<HTMLElement>(FIELD) ?? shown.querySelector('button:enabled')
+      first?.focus({ preventScroll: true })
+    }
     return () => {
       shown?.close()
       const focused = document.activeElement
