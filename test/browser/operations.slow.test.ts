@@ -106,9 +106,13 @@ site.test(
     await button(page, 'I have saved it').click()
     await button(page, 'Revoke').nth(1).waitFor()
     assert.ok(await button(page, 'Issue a secret').isDisabled(), 'two may live at once')
+    // What opened the dialog is disabled now, and then gone: the focus stays near.
+    const heading = page.locator('h2:focus', { hasText: 'Secrets' })
+    await heading.waitFor()
     await button(page, 'Revoke').first().click()
     await button(page, 'Revoke the secret').click()
     await button(page, 'Revoke').nth(1).waitFor({ state: 'detached' })
+    await heading.waitFor()
     await button(page, 'Disable').click()
     await button(page, 'Disable the client').click()
     await page.getByRole('main').getByText('DISABLED').waitFor()

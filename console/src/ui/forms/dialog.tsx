@@ -1,16 +1,11 @@
-// Modal dialogs: the platform's own <dialog>, which keeps the focus inside and gives it back. They
-// begin at a field or a button.
+// Modal dialogs: the platform's own <dialog>, which keeps the focus inside. They begin at a field or a
+// button and leave the focus where it was, or near.
 
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from '../basics/button.tsx'
+import { giveFocusBack } from './give-focus-back.ts'
 
 const FIELD = 'input:enabled, select:enabled, textarea:enabled'
-
-/** A button that is disabled while it asks the service has lost the focus when its dialog opens. */
-let lastFocused: HTMLElement | null = null
-document.addEventListener('focusin', ({ target }) => {
-  if (target instanceof HTMLElement && !target.closest('dialog')) lastFocused = target
-})
 
 /** Rendered while it is open: `{isAsking && <Dialog …/>}`. Escape closes it, unless `onClose` is null. */
 export function Dialog({
@@ -39,10 +34,7 @@ export function Dialog({
     }
     return () => {
       shown?.close()
-      const focused = document.activeElement
-      if (focused === document.body || shown?.contains(focused)) {
-        lastFocused?.focus({ preventScroll: true })
-      }
+      giveFocusBack()
     }
   }, [])
   return (
