@@ -42,7 +42,8 @@ export class Asking {
 
   #repeat(ask: (node: SimulatedNode) => Promise<void>, onDone: () => void): void {
     const { scheduler, dice, nodes, pollEveryMs } = this.#world
-    // In a world of weeks a process may need an hour to start: asking every second would be all there is.
+    // In a world of weeks a process may need an hour to start: asking every second would be all there is. And where its
+    // database is slow, calls that were given up would pile up faster than they are done.
     const pace = pollEveryMs / 1_000
     let isDone = false
     let round = 0
@@ -56,7 +57,12 @@ export class Asking {
         return
       }
       const callOff = scheduler.after(PATIENCE_MS, 'a caller gives up', () => {
-        if (mine === round) attempt()
+        if (mine !== round) return
+        if (pace === 1) attempt()
+        else {
+          round++
+          again(pollEveryMs)
+        }
       })
       ask(dice.pick(ready)).then(
         () => {
