@@ -18,7 +18,7 @@ import type { Twin } from './twin.ts'
 import { cancelDelivery } from './twin-cancellations.ts'
 import { replayDelivery } from './twin-replays.ts'
 import { retryDelivery, retryEndpoint } from './twin-retries.ts'
-import { type FinalRow, type PendingRow, pendingOf } from './twin-tables.ts'
+import { type FinalRow, type PendingRow, pendingOf, whole } from './twin-tables.ts'
 
 export const CLIENT_KEY = 1
 
@@ -137,7 +137,7 @@ export class DeliveryActs {
             : retryEndpoint(twin, endpointId, nowMs)
           if (owed === null) return
           this.#countRetry(endpointId, wasOpen)
-          this.#note(endpointId, 'retry', askedAtMs, node.name)
+          this.#note(endpointId, 'retry', askedAtMs, node.name).writtenMs = whole(nowMs)
           this.#expect(endpointId, isOfOne ? paymentId : null, owed, readAtMs)
         })
         const endpoint = twin.tables.endpoints.get(endpointId)
@@ -160,7 +160,7 @@ export class DeliveryActs {
           const row = twin.tables.pending.get(id)
           const released = cancelDelivery(twin, id, nowMs)
           if (row === undefined || released === null) return
-          this.#note(endpointId, 'cancel', askedAtMs, node.name)
+          this.#note(endpointId, 'cancel', askedAtMs, node.name).writtenMs = whole(nowMs)
           this.#world.counters.count('cancel')
           const rest = strandOf(twin, row)
           // Unless it is down, and probed when its time has come, or is not active.

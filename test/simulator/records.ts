@@ -55,6 +55,8 @@ export interface EndpointAct {
   askedAtMs: number
   appliedAtMs: number
   acknowledgedAtMs: number | null
+  /** The time that it gave to rows, by the clock of the process that served it, where it is known. */
+  writtenMs?: number
   /** The process that served it, where that is known. */
   node: string | null
   keyName: string | null
