@@ -1,7 +1,7 @@
 // I2, I10, I12 and I13: every shard has one owner, due work is tried, and owners heed what was asked for.
 
 import { isBlind } from './clock-checks.ts'
-import type { RunRecord, Violation } from './records.ts'
+import type { ReceivedRequest, RunRecord, StoredDelivery, Violation } from './records.ts'
 import { inactiveSpans, ofRequest, type RunIndex, violation } from './run-index.ts'
 
 /** I2, I10: once the faults have ended, due work is tried soon, and everything ends. */
@@ -20,8 +20,8 @@ export function liveness(seen: RunIndex): Violation[] {
     if (delivery === undefined) continue
     // Whatever fails opens the circuit, a status that was heard too.
     const hasFailed = seen.run.requests.some(
-      ({ endpointId, status, wasAnswerHeard }) =>
-        endpointId === delivery.endpointId && (status !== 200 || !wasAnswerHeard),
+      (request) =>
+        (request.status !== 200 || !request.wasAnswerHeard) && mayHoldUp(seen, request, delivery),
     )
     const untilMs = lastFaultEnd(seen.run) + rescueMsMax + (hasFailed ? breakerMsMax : 0)
     const isTried =
@@ -35,6 +35,22 @@ export function liveness(seen: RunIndex): Violation[] {
     }
   }
   return wrong
+}
+
+/**
+ * An endpoint that is down holds up what it is owed itself until its probe. Where one payment may fill the memory, so it
+ * does what others are owed by the same process: elsewhere each endpoint that is down has a small part of it.
+ */
+function mayHoldUp(
+  seen: RunIndex,
+  failed: ReceivedRequest,
+  { endpointId }: StoredDelivery,
+): boolean {
+  if (failed.endpointId === endpointId) return true
+  if (!seen.run.limits.isFilledByOne) return false
+  const shard = seen.endpoints.get(endpointId)?.shard
+  const owner = seen.run.leases.findLast((lease) => lease.shard === shard)?.owner
+  return owner !== undefined && nodeOf(owner) === failed.node
 }
 
 /** Machines that stand still at the end of the faults go on when their own time has come. */

@@ -95,6 +95,8 @@ const PROMISED = {
   renewEveryMs: 3 * SECOND,
   sweepEveryMs: MINUTE,
   stepBackMs: 5 * SECOND,
+  /** Also of a full memory: the update whose turn it is, the one after it, and as many where a later one went ahead. */
+  readOfOneMin: 4,
 }
 
 interface Troubles {
@@ -138,6 +140,7 @@ export function toLimits(
       : {}),
     ...(jumps.length > 0 ? { jumpNoticedMs: noticedMs } : {}),
     hasRoom: lanes.perLaneMax > 1_000,
+    isFilledByOne: dueReader.inMemoryMax <= PROMISED.readOfOneMin,
     // With a notice the others take over at once; else they look at their next renewal.
     handOverMsMax: isNotified ? 1_500 : 2 * PROMISED.renewEveryMs * slower + pollEveryMs,
     keyOverlapMs: DAY,

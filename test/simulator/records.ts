@@ -26,6 +26,8 @@ export interface Limits {
   jumpNoticedMs?: number
   /** All that is owed fits into memory. */
   hasRoom?: boolean
+  /** What is read of one payment may fill the memory of a process. */
+  isFilledByOne?: boolean
   /** After a graceful stop its shards have another owner within this. */
   handOverMsMax: number
   keyOverlapMs: number
