@@ -3,7 +3,7 @@
 import { Admin } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import { describeError } from '../broker/describe-error.ts'
-import { toClientOptions } from './kafka-clients.ts'
+import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
 
 export interface KafkaFacts {
   /** 0: the topic is not there. */
@@ -13,7 +13,7 @@ export interface KafkaFacts {
 
 /** Throws where no broker can be reached, or lets the user in. */
 export async function inspectKafka(settings: KafkaSettings): Promise<KafkaFacts> {
-  const admin = new Admin(toClientOptions(settings))
+  const admin = acceptLeaderless(new Admin(toClientOptions(settings)))
   try {
     const topics = await admin.listTopics()
     const hasDeadTopic = topics.includes(`${settings.topic}.dead`)

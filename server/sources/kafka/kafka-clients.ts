@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net'
 import { getCACertificates } from 'node:tls'
-import type { BaseOptions } from '@platformatic/kafka'
+import { type Base, type BaseOptions, kGetApi, ResponseError } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 
 const CONNECT_MS_MAX = 5_000
@@ -22,6 +22,36 @@ export function toClientOptions({ brokers, tls, sasl }: KafkaSettings): BaseOpti
     ...(tls === null ? {} : { tlsServerName: !brokers.some(isAddress) }),
     ...(sasl === null ? {} : { sasl }),
   }
+}
+
+/** The client takes one partition without a leader for a failure of the whole answer: while any has none, nobody would
+ *  join the group, read the topic or find the dead letters. Here it is led by the broker -1. */
+export function acceptLeaderless<C extends Pick<Base, typeof kGetApi>>(client: C): C {
+  const getApi = client[kGetApi].bind(client) as Base[typeof kGetApi]
+  client[kGetApi] = (name, callback) =>
+    getApi(name, (error, api) => {
+      const isOurs = name === 'Metadata' && api !== undefined
+      callback(error, (isOurs ? tolerant(api as unknown as Ask) : api) as never)
+    })
+  return client
+}
+
+type Answer = (error: Error | null, response?: unknown) => void
+type Ask = ((...args: unknown[]) => void) & { version: number }
+
+function tolerant(ask: Ask): Ask {
+  const own = (...args: unknown[]) => {
+    const answer = args.pop() as Answer
+    const answerLeaderless: Answer = (error, response) =>
+      isOfPartitions(error) ? answer(null, error.response) : answer(error, response)
+    ask(...args, answerLeaderless)
+  }
+  return Object.assign(own, { version: ask.version })
+}
+
+function isOfPartitions(error: Error | null): error is ResponseError {
+  if (!(error instanceof ResponseError)) return false
+  return error.errors.every(({ path }) => /^\/topics\/\d+\/partitions\//.test(path))
 }
 
 function isAddress(broker: string): boolean {

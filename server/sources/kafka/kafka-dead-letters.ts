@@ -6,7 +6,7 @@ import { Admin, findErrorBy, ProduceAcks, Producer } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import type { ServiceError } from '../../core/plain/errors.ts'
 import { BODY_LEFT_OUT, describeProblem } from '../broker/dead-letter.ts'
-import { toClientOptions } from './kafka-clients.ts'
+import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
 import type { FetchedRecord } from './record-batches.ts'
 
 const OWN = 'Paybell-'
@@ -58,7 +58,7 @@ export class KafkaDeadLetters {
     value: Buffer | null,
     headers: Map<Buffer, Buffer>,
   ): Promise<void> {
-    this.#producer ??= new Producer(toClientOptions(this.#settings))
+    this.#producer ??= acceptLeaderless(new Producer(toClientOptions(this.#settings)))
     await this.#producer.send({
       // Without a value it says, as the original does, that there is none.
       messages: [{ topic: this.#topic, ...(key && { key }), ...(value && { value }), headers }],
@@ -69,7 +69,7 @@ export class KafkaDeadLetters {
   /** Made when the operator has not: with the cluster's own number of partitions and copies. */
   async #ensureTopic(): Promise<void> {
     if (this.#hasTopic) return
-    const admin = new Admin(toClientOptions(this.#settings))
+    const admin = acceptLeaderless(new Admin(toClientOptions(this.#settings)))
     try {
       if (!(await admin.listTopics()).includes(this.#topic)) {
         await admin.createTopics({ topics: [this.#topic], partitions: -1, replicas: -1 })

@@ -4,7 +4,7 @@
 
 import { Consumer, findErrorBy } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
-import { toClientOptions } from './kafka-clients.ts'
+import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
 import { SessionOver } from './kafka-session.ts'
 
 export interface GroupTiming {
@@ -43,7 +43,7 @@ export class KafkaGroup {
   constructor(options: GroupOptions) {
     this.#options = options
     const { settings, timing } = options
-    this.#consumer = new Consumer({
+    const consumer = new Consumer({
       ...toClientOptions(settings),
       groupId: settings.group,
       sessionTimeout: timing.sessionMs,
@@ -52,6 +52,7 @@ export class KafkaGroup {
       // It would only tell us what we count ourselves, and its timer outlives the client.
       heartbeatStallTimeout: 0,
     })
+    this.#consumer = acceptLeaderless(consumer)
     this.#consumer.topics.track(settings.topic)
     this.#follow()
     this.#looking = setInterval(() => void this.#lookForPartitions(), timing.lookEveryMs)

@@ -3,7 +3,7 @@
 
 import { Consumer, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
-import { toClientOptions } from './kafka-clients.ts'
+import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
 import { SessionOver } from './kafka-session.ts'
 import type { FetchedPartition } from './record-batches.ts'
 
@@ -23,11 +23,10 @@ export class KafkaReader {
   constructor(settings: KafkaSettings) {
     this.#topic = settings.topic
     // It never joins the group; the client wants its name.
-    this.#consumer = new Consumer({
-      ...toClientOptions(settings),
-      requestTimeout: ANSWER_MS_MAX,
-      groupId: settings.group,
-    })
+    const options = toClientOptions(settings)
+    this.#consumer = acceptLeaderless(
+      new Consumer({ ...options, requestTimeout: ANSWER_MS_MAX, groupId: settings.group }),
+    )
     this.#consumer.topics.track(this.#topic)
     // Every failure is that of a request, too.
     this.#consumer.on('error', () => {})

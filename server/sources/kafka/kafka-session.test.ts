@@ -10,11 +10,11 @@ import { until } from '../../../test/support/until.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../../operations/accepting/record-payments.ts'
 import { KafkaSession, type KafkaSessionOptions, SessionOver } from './kafka-session.ts'
-import { PartitionProgress } from './partition-progress.ts'
 
 const ACCOUNT = randomUUID()
 const TIMING = { restMs: 5, restMsMax: 20, askEveryMs: 5, commitEveryMs: 1 }
 const AT_ONCE = 3
+const NOBODY = -1
 
 /** A topic of two partitions, led by one broker each, and a session that reads it. */
 class Stage {
@@ -38,12 +38,7 @@ class Stage {
 
   session(options: Partial<KafkaSessionOptions> = {}): KafkaSession {
     const right = { source: 'test', id: randomUUID(), isHeld: () => this.isHeld }
-    const partitions = new Map(
-      this.logs.map((_, partition) => {
-        const start = BigInt(this.committed[partition] ?? 0)
-        return [partition, { right, progress: new PartitionProgress(start) }]
-      }),
-    )
+    const partitions = new Map(this.logs.map((_, partition) => [partition, right]))
     const session = new KafkaSession({
       timing: TIMING,
       partitions,
@@ -56,7 +51,17 @@ class Stage {
         },
       },
       cluster: {
-        findLeaders: async (own) => Map.groupBy(own, (partition) => this.leaders[partition] ?? -1),
+        findLeaders: async (own) => {
+          const leaders = Map.groupBy(own, (partition) => this.leaders[partition] ?? NOBODY)
+          leaders.delete(NOBODY)
+          return leaders
+        },
+        findStarts: async (own) => {
+          assert.ok(own.every((partition) => this.leaders[partition] !== NOBODY))
+          return new Map(
+            own.map((partition) => [partition, BigInt(this.committed[partition] ?? 0)]),
+          )
+        },
         fetch: (node, positions) => this.#fetch(node, positions),
         commit: async (offsets) => {
           const failure = this.failures.commit?.()
@@ -176,6 +181,45 @@ test('a broker that fails is not waited for: its partitions are read from their 
   it.leaders = [10, 12]
   await until('the other one, too', () => it.recorded.includes('b'))
   assert.deepEqual(it.recorded.toSorted(), ['a', 'b'], 'each once')
+  assert.equal(await it.end(session), null)
+})
+
+test('partitions without a leader hold up nothing: the others are read, and they as soon as they have one', async () => {
+  const it = new Stage()
+  it.leaders = [10, NOBODY]
+  it.committed[1] = 1
+  it.publish(0, randomUUID(), 'a', 1)
+  for (const reference of ['committed', 'b', 'c']) it.publish(1, randomUUID(), reference, 1)
+  const session = it.session()
+  await until('the one that is led is read', () => it.committed[0] === 1)
+  assert.deepEqual(it.warnings, ['kafka.no-leader'])
+  for (const leader of [12, NOBODY, 11]) {
+    it.leaders = [10, leader]
+    it.publish(0, randomUUID(), `beside ${leader}`, 1)
+    await until('it is still read', () => it.recorded.includes(`beside ${leader}`))
+    if (leader !== NOBODY) {
+      await until('the other one, too', () => it.committed[1] === it.logs[1]?.length)
+      it.publish(1, randomUUID(), `after ${leader}`, 1)
+    }
+  }
+  await until('all of it', () => it.committed[1] === 5)
+  const own = it.recorded.filter((reference) => !/^(a|beside .*)$/.test(reference))
+  assert.deepEqual(
+    own.toSorted(),
+    ['after 11', 'after 12', 'b', 'c'],
+    'each once, from the commit on',
+  )
+  assert.equal(await it.end(session), null)
+})
+
+test('while no partition has a leader it says so, and reads when one has', async () => {
+  const it = new Stage()
+  it.leaders = [NOBODY, NOBODY]
+  it.publish(1, randomUUID(), 'a', 1)
+  const session = it.session()
+  await until('it says so', () => it.warnings.includes('kafka.not-read'))
+  it.leaders = [NOBODY, 11]
+  await until('it is read', () => it.committed[1] === 1)
   assert.equal(await it.end(session), null)
 })
 

@@ -14,7 +14,7 @@ import type {
 import { describeError } from '../broker/describe-error.ts'
 import { InHand, type InHandLimits } from '../broker/in-hand.ts'
 import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
-import type { PartitionProgress } from './partition-progress.ts'
+import { PartitionProgress } from './partition-progress.ts'
 import { type FetchedPartition, type FetchedRecord, readBatches } from './record-batches.ts'
 
 /** What cannot be tried again within a session: the group has gone on, or an offset is not there. */
@@ -22,7 +22,10 @@ export class SessionOver extends Error {}
 
 /** What a session asks of the cluster. A `SessionOver` ends it; after anything else it tries again. */
 export interface SessionCluster {
+  /** The partitions by the broker that leads them, without those that none leads now. */
   findLeaders(partitions: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>
+  /** Where the reading of each begins: only who leads it knows from where on there are records. */
+  findStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>>
   fetch(node: number, positions: ReadonlyMap<number, bigint>): Promise<readonly FetchedPartition[]>
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
   putAside(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void>
@@ -35,15 +38,11 @@ export interface KafkaTiming extends SourceTiming {
   commitEveryMs: number
 }
 
-export interface OwnPartition {
-  progress: PartitionProgress
-  right: ConsumerRight
-}
-
 export interface KafkaSessionOptions extends SourceOptions {
   timing: KafkaTiming
   cluster: SessionCluster
-  partitions: ReadonlyMap<number, OwnPartition>
+  /** Its own, with the right to each. */
+  partitions: ReadonlyMap<number, ConsumerRight>
   inHand?: Partial<InHandLimits>
 }
 
@@ -63,6 +62,9 @@ export class KafkaSession implements BrokerSession {
   readonly #options: KafkaSessionOptions
   readonly #intake: RecordIntake<KafkaRecord>
   readonly #inHand: InHand<{ seq: number; data: Uint8Array }>
+  /** Of the partitions that have had a leader since the session began. */
+  readonly #progress = new Map<number, PartitionProgress>()
+  #leaderless = ''
   #isEnded = false
   #isRunning = false
   #taken = 0
@@ -91,13 +93,12 @@ export class KafkaSession implements BrokerSession {
 
   get isConsuming(): boolean {
     if (!this.#isRunning) return false
-    for (const { right } of this.#options.partitions.values()) if (!right.isHeld()) return false
-    return true
+    return this.#options.partitions.values().every((right) => right.isHeld())
   }
 
   get lag(): number {
     let lag = 0
-    for (const { progress } of this.#options.partitions.values()) lag += progress.lag
+    for (const progress of this.#progress.values()) lag += progress.lag
     return lag
   }
 
@@ -142,10 +143,8 @@ export class KafkaSession implements BrokerSession {
     const round = { isOver: false }
     try {
       const leaders = await cluster.findLeaders([...partitions.keys()])
-      const count = [...leaders.values()].reduce((sum, own) => sum + own.length, 0)
-      if (count === 0) throw new Error('no partition has a leader')
-      // The others have one soon, and nobody says when.
-      if (count < partitions.size) void this.#endAfter(round, timing.restMs)
+      if (leaders.size === 0) throw new Error('no partition has a leader')
+      this.#lookAgain(leaders, round)
       const reads = [...leaders].map(([node, own]) =>
         this.#readFrom(node, own, round).finally(() => {
           round.isOver = true
@@ -155,7 +154,7 @@ export class KafkaSession implements BrokerSession {
         if (read.status === 'rejected') throw read.reason
       }
     } catch (error) {
-      for (const { right } of partitions.values()) assertHeld(right)
+      for (const right of partitions.values()) assertHeld(right)
       if (error instanceof SessionOver) throw error
       if (this.#isEnded) return
       log.warn({ error: describeError(error) }, 'kafka.not-read')
@@ -163,9 +162,19 @@ export class KafkaSession implements BrokerSession {
     }
   }
 
-  async #endAfter(round: { isOver: boolean }, ms: number): Promise<void> {
-    await this.#rest(ms)
-    round.isOver = true
+  /** Partitions without a leader have one as soon as a broker is back, and nobody says when: the round ends early. */
+  #lookAgain(leaders: ReadonlyMap<number, readonly number[]>, round: { isOver: boolean }): void {
+    const { partitions, timing, log } = this.#options
+    const led = new Set([...leaders.values()].flat())
+    const others = [...partitions.keys()].filter((partition) => !led.has(partition))
+    if (others.length > 0 && this.#leaderless !== others.join()) {
+      log.warn({ partitions: others }, 'kafka.no-leader')
+    }
+    this.#leaderless = others.join()
+    if (others.length === 0) return
+    void this.#rest(timing.restMs).then(() => {
+      round.isOver = true
+    })
   }
 
   /** Or until the end. */
@@ -179,6 +188,7 @@ export class KafkaSession implements BrokerSession {
     round: { readonly isOver: boolean },
   ): Promise<void> {
     const { partitions, cluster } = this.#options
+    await this.#begin(own)
     while (!this.#isEnded && !round.isOver) {
       if (this.#inHand.room() === 0) {
         await this.#onSettled.promise
@@ -186,9 +196,8 @@ export class KafkaSession implements BrokerSession {
       }
       const positions = new Map<number, bigint>()
       for (const partition of own) {
-        const { progress, right } = partitions.get(partition) as OwnPartition
-        assertHeld(right)
-        positions.set(partition, progress.next)
+        assertHeld(partitions.get(partition) as ConsumerRight)
+        positions.set(partition, this.#progressOf(partition).next)
       }
       this.#inHand.beginPull()
       const fetching = cluster.fetch(node, positions)
@@ -200,18 +209,31 @@ export class KafkaSession implements BrokerSession {
     }
   }
 
+  async #begin(partitions: readonly number[]): Promise<void> {
+    const unknown = partitions.filter((partition) => !this.#progress.has(partition))
+    if (unknown.length === 0) return
+    const finding = this.#options.cluster.findStarts(unknown)
+    for (const [partition, start] of (await Promise.race([finding, this.#ended.promise])) ?? []) {
+      this.#progress.set(partition, new PartitionProgress(start))
+    }
+  }
+
+  #progressOf(partition: number): PartitionProgress {
+    return this.#progress.get(partition) as PartitionProgress
+  }
+
   async #take(fetched: FetchedPartition): Promise<void> {
-    const partition = this.#options.partitions.get(fetched.partitionIndex)
+    const right = this.#options.partitions.get(fetched.partitionIndex)
     // A broker goes on with what it was asked for earlier until it is told not to.
-    if (partition === undefined) return
-    const { progress } = partition
+    if (right === undefined) return
+    const progress = this.#progressOf(fetched.partitionIndex)
     const { records, next } = readBatches(fetched, progress.next)
     progress.end = fetched.highWatermark
     for (const [index, one] of records.entries()) {
       if (index % TAKEN_AT_ONCE === TAKEN_AT_ONCE - 1) await yieldToOthers()
       if (this.#isEnded) return
       progress.take(one.offset)
-      const record = this.#toRecord(fetched.partitionIndex, one, partition)
+      const record = this.#toRecord(fetched.partitionIndex, one, right)
       this.#inHand.hold({ seq: record.seq, data: one.record.value ?? new Uint8Array() })
       this.#intake.take(record)
     }
@@ -219,12 +241,9 @@ export class KafkaSession implements BrokerSession {
     this.#tellSettled()
   }
 
-  #toRecord(
-    partition: number,
-    fetched: FetchedRecord,
-    { progress, right }: OwnPartition,
-  ): KafkaRecord {
+  #toRecord(partition: number, fetched: FetchedRecord, right: ConsumerRight): KafkaRecord {
     const { cluster } = this.#options
+    const progress = this.#progressOf(partition)
     const { offset, record } = fetched
     const read = readPaymentRecord(record.value)
     return {
@@ -264,7 +283,7 @@ export class KafkaSession implements BrokerSession {
 
   #committable(): ReadonlyMap<number, bigint> {
     const offsets = new Map<number, bigint>()
-    for (const [partition, { progress }] of this.#options.partitions) {
+    for (const [partition, progress] of this.#progress) {
       const offset = progress.committable
       if (offset !== null) offsets.set(partition, offset)
     }
@@ -272,11 +291,10 @@ export class KafkaSession implements BrokerSession {
   }
 
   async #commit(): Promise<void> {
-    const { partitions, cluster } = this.#options
     const offsets = this.#committable()
     if (offsets.size === 0) return
-    await cluster.commit(offsets)
-    for (const [partition, offset] of offsets) partitions.get(partition)?.progress.commit(offset)
+    await this.#options.cluster.commit(offsets)
+    for (const [partition, offset] of offsets) this.#progressOf(partition).commit(offset)
     this.#tellCommitted()
   }
 

@@ -14,8 +14,7 @@ import { BrokerSource } from '../broker/broker-source.ts'
 import { KafkaDeadLetters } from './kafka-dead-letters.ts'
 import { type GroupTiming, KafkaGroup } from './kafka-group.ts'
 import { KafkaReader } from './kafka-reader.ts'
-import { KafkaSession, type KafkaTiming, type OwnPartition } from './kafka-session.ts'
-import { PartitionProgress } from './partition-progress.ts'
+import { KafkaSession, type KafkaTiming } from './kafka-session.ts'
 
 export type KafkaSourceTiming = KafkaTiming & GroupTiming
 
@@ -80,6 +79,7 @@ class KafkaBroker implements Broker {
       partitions: own,
       cluster: {
         findLeaders: (numbers) => this.#reader.findLeaders(numbers),
+        findStarts: (numbers) => this.#findStarts(group, numbers),
         fetch: (node, positions) => this.#reader.fetch(node, positions),
         commit: (offsets) => group.commit(generation, offsets),
         putAside: (...letter) => this.#deadLetters.put(...letter),
@@ -131,23 +131,20 @@ class KafkaBroker implements Broker {
     return group
   }
 
-  /** The lease first: what the one before has applied until then is read again, and it applies nothing more. */
+  /** Before committed offsets are read: what the one before has applied until then is read again, and it applies
+   *  nothing more. */
   async #take(
     group: KafkaGroup,
     generation: number,
     partitions: readonly number[],
-  ): Promise<ReadonlyMap<number, OwnPartition>> {
+  ): Promise<ReadonlyMap<number, ConsumerRight>> {
     const { takeLeases, settings } = this.#options
     // Not by the group: two groups that feed one database would overtake each other.
     const sourceOf = (partition: number) => `kafka:${settings.topic}/${partition}`
     const id = await takeLeases(partitions.map(sourceOf))
     const isHeld = () => group.holds(generation)
-    const starts = await this.#findStarts(group, partitions)
     return new Map(
-      [...starts].map(([partition, start]) => {
-        const right: ConsumerRight = { source: sourceOf(partition), id, isHeld }
-        return [partition, { right, progress: new PartitionProgress(start) }]
-      }),
+      partitions.map((partition) => [partition, { source: sourceOf(partition), id, isHeld }]),
     )
   }
 
