@@ -247,7 +247,7 @@ export function createApp(options: AppOptions): PaybellApp {
     takeSources: (names) => takeSources(pool, names),
     cautiousMs,
     log: logger,
-    onRecord: (broker, outcome) => metrics.countRecord(broker, outcome),
+    figures: metrics,
     timing: timing.sources ?? {},
   })
   const keys = { signing: access.keyring, webhook: webhookKeys }

@@ -12,18 +12,22 @@ type Outcome = Parameters<NonNullable<SourceOptions['onRecord']>>[0]
 export interface SourceParts extends Pick<SourceOptions, 'gatherer' | 'log'> {
   config: Pick<Config, 'nats' | 'kafka'>
   takeNatsLease(onLost: () => void): Promise<NatsRight | null>
-  onRecord(broker: Broker['name'], outcome: Outcome): void
+  figures: {
+    countRecord(broker: Broker['name'], outcome: Outcome): void
+    countBrokerFailure(broker: Broker['name']): void
+  }
   takeSources(sources: readonly string[]): Promise<string>
   cautiousMs(): number
   timing: { nats?: Partial<NatsTiming>; kafka?: Partial<KafkaSourceTiming> }
 }
 
 export function configuredSources(parts: SourceParts): Sources {
-  const { config, gatherer, log, timing } = parts
+  const { config, gatherer, log, figures, timing } = parts
   const optionsOf = (broker: Broker['name']): SourceOptions => ({
     gatherer,
     log,
-    onRecord: (outcome) => parts.onRecord(broker, outcome),
+    onRecord: (outcome) => figures.countRecord(broker, outcome),
+    onBrokerFailure: () => figures.countBrokerFailure(broker),
   })
   const { nats, kafka } = config
   const sources: LazySource[] = []

@@ -306,6 +306,14 @@ function assertProblemStatus(answer: Parameters<typeof assertProblem>[0], status
   assert.equal(answer.statusCode, status, answer.body)
 }
 
+test('what failed at each broker is counted, from 0 on', async () => {
+  const metrics = createMetrics()
+  metrics.countBrokerFailure('kafka')
+  const text = await metrics.text()
+  assert.match(text, /^paybell_broker_failures_total\{broker="kafka"\} 1$/m)
+  assert.match(text, /^paybell_broker_failures_total\{broker="nats"\} 0$/m)
+})
+
 test('whether this process consumes is told where a broker is set, and nowhere else', async () => {
   assert.doesNotMatch(await createMetrics().text(), /paybell_nats_consuming/)
   for (const isConsuming of [true, false]) {

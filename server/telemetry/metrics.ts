@@ -47,6 +47,7 @@ export class Metrics {
   readonly #created: Counter<never>
   readonly #notices: Counter<never>
   readonly #records: Readonly<Record<BrokerName, Counter<'outcome'>>>
+  readonly #brokerFailures: Counter<'broker'>
   readonly #tokens: Counter<'result'>
   readonly #requests: Histogram<'http_request_method' | 'http_route' | 'http_response_status_code'>
   #heartbeatAtMs = 0
@@ -129,6 +130,12 @@ export class Metrics {
     for (const counter of Object.values(this.#records)) {
       for (const outcome of Object.values(RECORD_OUTCOMES)) counter.inc({ outcome }, 0)
     }
+    this.#brokerFailures = this.#counter(
+      'paybell_broker_failures_total',
+      'What failed in taking payment changes from a broker, and was tried again.',
+      ['broker'],
+    )
+    for (const broker of Object.keys(this.#records)) this.#brokerFailures.inc({ broker }, 0)
     this.#tokens = this.#counter(
       'paybell_tokens_issued_total',
       'Answers to requests for a token, by their result.',
@@ -201,6 +208,10 @@ export class Metrics {
 
   countRecord(broker: BrokerName, outcome: keyof typeof RECORD_OUTCOMES): void {
     this.#records[broker].inc({ outcome: RECORD_OUTCOMES[outcome] })
+  }
+
+  countBrokerFailure(broker: BrokerName): void {
+    this.#brokerFailures.inc({ broker })
   }
 
   /** The process has renewed its leases, so it is alive and reaches the database. */

@@ -42,12 +42,15 @@ function stage(open: (count: number) => 'session' | 'none' | 'failing' | Error) 
     info() {},
     warn: (fields: object, message: string) => void warnings.push({ ...fields, message }),
   }
-  const source = new BrokerSource(broker, log, TIMING)
-  return { source, released, warnings, opened: () => opened, isClosed: () => isClosed }
+  let failures = 0
+  const onBrokerFailure = () => void failures++
+  const source = new BrokerSource(broker, { log, onBrokerFailure }, TIMING)
+  const counted = { opened: () => opened, failures: () => failures, isClosed: () => isClosed }
+  return { source, released, warnings, ...counted }
 }
 
 test('after a session that failed, and after a broker that was away, there is another', async () => {
-  const { source, released, warnings, isClosed } = stage((count) => {
+  const { source, released, warnings, failures, isClosed } = stage((count) => {
     if (count === 1) return new AggregateError([new Error('refused')], 'away.')
     return count === 2 ? 'failing' : 'session'
   })
@@ -57,6 +60,7 @@ test('after a session that failed, and after a broker that was away, there is an
     { error: 'away. refused', message: 'nats.interrupted' },
     { error: 'failed 2', message: 'nats.interrupted' },
   ])
+  assert.equal(failures(), 2)
   assert.deepEqual(released, [2], 'its right was given back')
   await source.stop()
   assert.deepEqual(released, [2, 3])
@@ -65,10 +69,11 @@ test('after a session that failed, and after a broker that was away, there is an
 })
 
 test('while another process has the right it is asked for, without a warning', async () => {
-  const { source, warnings, opened } = stage(() => 'none')
+  const { source, warnings, opened, failures } = stage(() => 'none')
   source.start()
   await until('it was asked for', () => opened() > 3)
   assert.ok(!source.isConsuming)
   assert.deepEqual(warnings, [])
+  assert.equal(failures(), 0)
   await endsWithin(1_000, () => source.stop())
 })

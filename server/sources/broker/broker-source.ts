@@ -1,12 +1,12 @@
 // Payment changes out of a broker, session after session. Any failure ends a session: what is unfinished goes back to
 // the broker, and a new session begins after a pause that grows while nothing succeeds in between.
 
-import type { Broker, BrokerSession, SourceLog, SourceTiming } from './broker.ts'
+import type { Broker, BrokerSession, SourceOptions, SourceTiming } from './broker.ts'
 import { describeError } from './describe-error.ts'
 
 export class BrokerSource {
   readonly #broker: Broker
-  readonly #log: SourceLog
+  readonly #options: Pick<SourceOptions, 'log' | 'onBrokerFailure'>
   readonly #timing: SourceTiming
   #session: BrokerSession | null = null
   #running: Promise<void> | null = null
@@ -14,9 +14,13 @@ export class BrokerSource {
   #failures = 0
   #wakeUp: (() => void) | null = null
 
-  constructor(broker: Broker, log: SourceLog, timing: SourceTiming) {
+  constructor(
+    broker: Broker,
+    options: Pick<SourceOptions, 'log' | 'onBrokerFailure'>,
+    timing: SourceTiming,
+  ) {
     this.#broker = broker
-    this.#log = log
+    this.#options = options
     this.#timing = timing
   }
 
@@ -50,7 +54,9 @@ export class BrokerSource {
         if (!(await this.#serve())) await this.#rest(this.#timing.askEveryMs)
       } catch (error) {
         if (this.#isStopped) return
-        this.#log.warn({ error: describeError(error) }, `${this.#broker.name}.interrupted`)
+        const { log, onBrokerFailure } = this.#options
+        log.warn({ error: describeError(error) }, `${this.#broker.name}.interrupted`)
+        onBrokerFailure?.()
         const { restMs, restMsMax } = this.#timing
         await this.#rest(Math.min(restMs * 2 ** Math.min(this.#failures++, 10), restMsMax))
       }

@@ -35,6 +35,7 @@ export interface BrokerRecord {
 
 /** From taking the right to the first failure, the loss of the right, or the stop. */
 export interface BrokerSession {
+  /** False also while nothing that is asked of the broker succeeds. */
   readonly isConsuming: boolean
   /** Records that wait at the broker or are in hand, as far as this session has the right to them. */
   readonly lag: number
@@ -62,6 +63,8 @@ export interface SourceOptions {
   log: SourceLog
   /** Called for every record that was recorded or dead-lettered. */
   onRecord?(outcome: 'recorded' | 'dead-lettered'): void
+  /** Called for everything that failed at the broker and is tried again. */
+  onBrokerFailure?(): void
 }
 
 export interface SourceTiming {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { kGetApi, ResponseError } from '@platformatic/kafka'
+import { type Base, kGetApi, ResponseError } from '@platformatic/kafka'
 import { acceptLeaderless } from './kafka-clients.ts'
 
 const METADATA = 3
@@ -29,7 +29,7 @@ function ask(
     [kGetApi]: (_: string, callback: (error: null, api: unknown) => void) => callback(null, api),
   }
   const came: { error: Error | null; response: unknown }[] = []
-  acceptLeaderless(client as never)[kGetApi](name, (_, found) => {
+  acceptLeaderless(client as unknown as Base)[kGetApi](name, (_, found) => {
     assert.equal(found?.version, 12)
     const answer = (error: Error | null, response?: unknown) => void came.push({ error, response })
     found?.('connection' as never, 'topics', answer)

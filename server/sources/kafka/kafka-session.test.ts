@@ -216,10 +216,15 @@ test('while no partition has a leader it says so, and reads when one has', async
   const it = new Stage()
   it.leaders = [NOBODY, NOBODY]
   it.publish(1, randomUUID(), 'a', 1)
-  const session = it.session()
-  await until('it says so', () => it.warnings.includes('kafka.not-read'))
+  let failures = 0
+  const session = it.session({ onBrokerFailure: () => void failures++ })
+  await until('it says so', () => it.warnings.length > 2)
+  assert.deepEqual(new Set(it.warnings), new Set(['kafka.not-read']))
+  assert.equal(failures, it.warnings.length)
+  assert.ok(!session.isConsuming, 'as for the alert')
   it.leaders = [NOBODY, 11]
   await until('it is read', () => it.committed[1] === 1)
+  assert.ok(session.isConsuming)
   assert.equal(await it.end(session), null)
 })
 

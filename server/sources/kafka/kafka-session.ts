@@ -92,7 +92,7 @@ export class KafkaSession implements BrokerSession {
   }
 
   get isConsuming(): boolean {
-    if (!this.#isRunning) return false
+    if (!this.#isRunning || this.#failures > 0) return false
     return this.#options.partitions.values().every((right) => right.isHeld())
   }
 
@@ -139,7 +139,7 @@ export class KafkaSession implements BrokerSession {
 
   /** Reads from all brokers at once, until one of them fails: another may lead its partitions then. */
   async #readRound(): Promise<void> {
-    const { partitions, cluster, timing, log } = this.#options
+    const { partitions, cluster, timing } = this.#options
     const round = { isOver: false }
     try {
       const leaders = await cluster.findLeaders([...partitions.keys()])
@@ -157,7 +157,7 @@ export class KafkaSession implements BrokerSession {
       for (const right of partitions.values()) assertHeld(right)
       if (error instanceof SessionOver) throw error
       if (this.#isEnded) return
-      log.warn({ error: describeError(error) }, 'kafka.not-read')
+      this.#report(error, 'kafka.not-read')
       await this.#rest(Math.min(timing.restMs * 2 ** this.#failures++, READ_REST_MS_MAX))
     }
   }
@@ -175,6 +175,12 @@ export class KafkaSession implements BrokerSession {
     void this.#rest(timing.restMs).then(() => {
       round.isOver = true
     })
+  }
+
+  #report(error: unknown, message: string): void {
+    const { log, onBrokerFailure } = this.#options
+    log.warn({ error: describeError(error) }, message)
+    onBrokerFailure?.()
   }
 
   /** Or until the end. */
@@ -267,14 +273,14 @@ export class KafkaSession implements BrokerSession {
   }
 
   async #commitWhileItRuns(): Promise<void> {
-    const { timing, log } = this.#options
+    const { timing } = this.#options
     while (!this.#isEnded) {
       if (this.#committable().size === 0) await this.#onSettled.promise
       try {
         await this.#commit()
       } catch (error) {
         if (error instanceof SessionOver) return this.end(error)
-        if (!this.#isEnded) log.warn({ error: describeError(error) }, 'kafka.not-committed')
+        if (!this.#isEnded) this.#report(error, 'kafka.not-committed')
         await this.#rest(timing.restMs)
       }
       await this.#rest(timing.commitEveryMs)

@@ -43,7 +43,7 @@ const FAILED_MAX = 1_000
 
 export function createKafkaSource(options: KafkaSourceOptions): BrokerSource {
   const timing = { ...TIMING, ...options.timing }
-  return new BrokerSource(new KafkaBroker(options, timing), options.log, timing)
+  return new BrokerSource(new KafkaBroker(options, timing), options, timing)
 }
 
 class KafkaBroker implements Broker {

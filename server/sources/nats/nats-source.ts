@@ -41,7 +41,7 @@ const CLOSE_MS_MAX = 2_000
 
 export function createNatsSource(options: NatsSourceOptions): BrokerSource {
   const timing = { ...TIMING, ...options.timing }
-  return new BrokerSource(new NatsBroker(options, timing), options.log, timing)
+  return new BrokerSource(new NatsBroker(options, timing), options, timing)
 }
 
 class NatsBroker implements Broker {
