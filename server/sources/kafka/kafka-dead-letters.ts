@@ -1,15 +1,12 @@
-// Dead letters of Kafka: records that can never be recorded, in the topic beside theirs, with their key, their value and
-// their headers, and with the problem and the origin as headers. One that was stored and whose offset was not committed
+// Dead letters of Kafka: records that can never be recorded, in the topic beside theirs, as whole as it takes them. One that was stored and whose offset was not committed
 // comes again: the origin tells the copies.
 
 import { Admin, findErrorBy, ProduceAcks, Producer } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import type { ServiceError } from '../../core/plain/errors.ts'
-import { BODY_LEFT_OUT, describeProblem } from '../broker/dead-letter.ts'
 import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
+import { type KafkaLetter, toLetters } from './kafka-letters.ts'
 import type { FetchedRecord } from './record-batches.ts'
-
-const OWN = 'Paybell-'
 
 export class KafkaDeadLetters {
   readonly #settings: KafkaSettings
@@ -22,48 +19,37 @@ export class KafkaDeadLetters {
     this.#topic = `${settings.topic}.dead`
   }
 
-  async put(
-    partition: number,
-    { offset, record }: FetchedRecord,
-    problem: ServiceError,
-  ): Promise<void> {
+  async put(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void> {
     await this.#ensureTopic()
-    const headers = new Map<Buffer, Buffer>()
-    const add = (name: string, value: string) => headers.set(Buffer.from(name), Buffer.from(value))
-    for (const [name, value] of record.headers) {
-      if (name !== null && value !== null && !name.toString().startsWith(OWN)) {
-        headers.set(name, value)
-      }
+    const origin = { topic: this.#settings.topic, partition }
+    for (const letter of toLetters(origin, fetched, problem)) {
+      if (await this.#send(letter)) return
     }
-    for (const [name, value] of describeProblem(problem)) add(name, value)
-    add('Paybell-Topic', this.#settings.topic)
-    add('Paybell-Partition', String(partition))
-    add('Paybell-Offset', String(offset))
-    try {
-      await this.#send(record.key, record.value, headers)
-    } catch (error) {
-      if (!isTooLarge(error)) throw error
-      // With its headers it is larger than the topic allows: its origin leads to it.
-      add(...BODY_LEFT_OUT)
-      await this.#send(record.key, null, headers)
-    }
+    const where = `of partition ${partition}, offset ${fetched.offset}`
+    throw new Error(
+      `the dead letter ${where} does not fit into the topic ${this.#topic}, not even without its value and headers: raise its max.message.bytes`,
+    )
   }
 
   async close(): Promise<void> {
     await this.#producer?.close().catch(() => {})
   }
 
-  async #send(
-    key: Buffer | null,
-    value: Buffer | null,
-    headers: Map<Buffer, Buffer>,
-  ): Promise<void> {
+  /** False where it is larger than the topic allows. */
+  async #send({ key, value, headers }: KafkaLetter): Promise<boolean> {
     this.#producer ??= acceptLeaderless(new Producer(toClientOptions(this.#settings)))
-    await this.#producer.send({
-      // Without a value it says, as the original does, that there is none.
-      messages: [{ topic: this.#topic, ...(key && { key }), ...(value && { value }), headers }],
-      acks: ProduceAcks.ALL,
-    })
+    // Without a value it says, as the original does, that there is none.
+    const content = { ...(key && { key }), ...(value && { value }), headers: new Map(headers) }
+    try {
+      await this.#producer.send({
+        messages: [{ topic: this.#topic, ...content }],
+        acks: ProduceAcks.ALL,
+      })
+      return true
+    } catch (error) {
+      if (isTooLarge(error)) return false
+      throw error
+    }
   }
 
   /** Made when the operator has not: with the cluster's own number of partitions and copies. */
