@@ -119,9 +119,14 @@ export class HealthCounter {
   /** They are on disk: this is shown from now on. */
   written(deltas: readonly HealthDelta[]): void {
     for (const delta of deltas) {
-      const { hasSucceeded: _, ...shown } = toSeen(delta, delta)
-      const isWell = !shown.isFailing && shown.circuit === 'CLOSED'
-      this.#shown.set(delta.endpointId, isWell ? SHOWN_WELL : shown)
+      const isWell = delta.failingSinceMs === null && delta.circuit === 'CLOSED'
+      // Most were shown as well before: nothing is set again for those.
+      if (!isWell) {
+        const { hasSucceeded: _, ...shown } = toSeen(delta, delta)
+        this.#shown.set(delta.endpointId, shown)
+      } else if (this.#shown.get(delta.endpointId) !== SHOWN_WELL) {
+        this.#shown.set(delta.endpointId, SHOWN_WELL)
+      }
     }
   }
 
