@@ -9,6 +9,7 @@ import type { HandedOff } from '../core/delivery/queued-delivery.ts'
 import { momentOf } from '../core/plain/clock.ts'
 import { RecurringTask } from '../core/plain/recurring-task.ts'
 import type { LaneKey } from '../store/owed/parked.ts'
+import type { ChangedLane } from '../store/owed/sending-endpoints.ts'
 import type { WakeUp } from '../store/owed/wake-ups.ts'
 import { HealthCounter } from './attempts/health-counter.ts'
 import { HealthWriter } from './attempts/health-writer.ts'
@@ -260,11 +261,14 @@ export class Engine {
     return this.#siblings.join(channel)
   }
 
-  /** Changed, or (at a time other than 0) retried, in this process: it holds at once, and is announced. */
-  endpointChanged(clientKey: number, endpointId: string, shard: number, retriedAtMs = 0): void {
-    const changed = { clientKey, endpointId, shard, retriedAtMs }
-    this.#environment.wakeUps?.announceEndpoint(changed)
-    this.#changed.take([changed])
+  /** In this process: it holds at once, and is announced. */
+  endpointChanged(clientKey: number, endpointId: string, shard: number): void {
+    this.#takeChange({ clientKey, endpointId, shard })
+  }
+
+  /** In this process, as a change; the time is the retry's name. */
+  endpointRetried(clientKey: number, endpointId: string, shard: number, retriedAtMs: number): void {
+    this.#takeChange({ clientKey, endpointId, shard, retriedAtMs })
   }
 
   /** Another process has work for us, has changed an endpoint, has started or stopped, or has given shards up. */
@@ -300,6 +304,11 @@ export class Engine {
     if (this.#isPumpDue) return
     this.#isPumpDue = true
     queueMicrotask(this.#pumpSoon)
+  }
+
+  #takeChange(changed: ChangedLane): void {
+    this.#environment.wakeUps?.announceEndpoint(changed)
+    this.#changed.take([changed])
   }
 
   #readAgain(strand: Strand): void {

@@ -89,7 +89,7 @@ export class BothStores {
         this.#ids.push(id)
         return id
       },
-      engine: { beginAccept: () => () => {}, endpointChanged() {} },
+      engine: { beginAccept: () => () => {}, endpointChanged() {}, endpointRetried() {} },
       endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
       callbackLinks: new CallbackLinks(pool, sealer, () => 'https://paybell.test'),
     }

@@ -141,7 +141,7 @@ export class DeliveryActs {
           this.#expect(endpointId, isOfOne ? paymentId : null, owed, readAtMs)
         })
         const endpoint = twin.tables.endpoints.get(endpointId)
-        if (endpoint) node.engine?.endpointChanged(CLIENT_KEY, endpointId, endpoint.shard, nowMs)
+        if (endpoint) node.engine?.endpointRetried(CLIENT_KEY, endpointId, endpoint.shard, nowMs)
       },
       () => {},
     )

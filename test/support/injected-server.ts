@@ -110,6 +110,7 @@ export async function serveHttp(
     engine: {
       beginAccept: () => () => {},
       endpointChanged: (...notice) => notices.push(notice.join(' ')),
+      endpointRetried: (...notice) => notices.push(notice.join(' ')),
     },
     endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
     callbackLinks: new CallbackLinks(pool, sealer, () => BASE_URL),

@@ -174,7 +174,8 @@ export class JobRunner {
       replayed.filter(isDue),
     )
     for (const { clientKey, endpointId, shard, retriedAtMs } of chunk.changed) {
-      engine.endpointChanged(clientKey, endpointId, shard, retriedAtMs)
+      if (retriedAtMs) engine.endpointRetried(clientKey, endpointId, shard, retriedAtMs)
+      else engine.endpointChanged(clientKey, endpointId, shard)
     }
     return chunk
   }

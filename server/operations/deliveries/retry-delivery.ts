@@ -36,7 +36,7 @@ export async function retryDelivery(
     ? transact()
     : deps.endpointChanges.run(owner.clientKey, transact))
   const { clientKey, endpointId, shard, id, attempts, nextAttemptAt } = retried
-  deps.engine.endpointChanged(clientKey, endpointId, shard, retriedAtMs)
+  deps.engine.endpointRetried(clientKey, endpointId, shard, retriedAtMs)
   return { id, state: 'PENDING', attempts, nextAttemptAt }
 }
 

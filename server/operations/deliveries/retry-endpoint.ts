@@ -105,6 +105,6 @@ async function makeDueOnce(
     transact(new Date(deps.clock.nowMs())),
   )
   if (made === null) return null
-  deps.engine.endpointChanged(clientKey, endpointId, made.lane.shard, made.atMs)
+  deps.engine.endpointRetried(clientKey, endpointId, made.lane.shard, made.atMs)
   return made.done
 }

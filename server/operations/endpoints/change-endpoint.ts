@@ -48,12 +48,9 @@ export async function changeEndpoint(
     changeInTransaction(deps, scope, endpointId, change, audit),
   )
   const isResumed = change.status === 'ACTIVE' && before.inactiveSince !== null
-  deps.engine.endpointChanged(
-    scope.clientKey,
-    after.id,
-    before.shard,
-    isResumed ? now.getTime() : 0,
-  )
+  const lane = [scope.clientKey, after.id, before.shard] as const
+  if (isResumed) deps.engine.endpointRetried(...lane, now.getTime())
+  else deps.engine.endpointChanged(...lane)
   return after
 }
 

@@ -58,9 +58,8 @@ export interface EngineNotices {
    * committed, or none: by then the engine may have found, and even delivered, some by itself.
    */
   beginAccept(): (deliveries: readonly HandedOff[]) => void
-  /**
-   * The endpoint was paused, resumed, deleted, has another key, header or address, or what it is owed has changed.
-   * `retriedAtMs`: it is said to be mended since then, and is probed at once if it was down; 0: it is not.
-   */
-  endpointChanged(clientKey: number, endpointId: string, shard: number, retriedAtMs?: number): void
+  /** The endpoint was paused, deleted, has another key, header or address, or something that it was owed has ended. */
+  endpointChanged(clientKey: number, endpointId: string, shard: number): void
+  /** It was resumed, or what it is owed made due: it is said to be mended, and is probed at once if it was down. */
+  endpointRetried(clientKey: number, endpointId: string, shard: number, retriedAtMs: number): void
 }
