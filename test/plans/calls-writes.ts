@@ -63,17 +63,14 @@ import {
   sumUpFinalCounts,
 } from '../../server/store/history/stats.ts'
 import { renameCertificates } from '../../server/store/moves/move-certificates.ts'
-import {
-  cancelDeliveries,
-  findPending,
-  findStillPending,
-} from '../../server/store/owed/cancellations.ts'
+import { cancelDeliveries, findStillPending } from '../../server/store/owed/cancellations.ts'
 import { releaseDeliveriesOf } from '../../server/store/owed/deliveries.ts'
 import { bringForward } from '../../server/store/owed/late-due-times.ts'
 import { freeAllLeases } from '../../server/store/owed/leases.ts'
+import { findFinal, findPending } from '../../server/store/owed/one-delivery.ts'
 import { disableFailing } from '../../server/store/owed/parked.ts'
 import { releaseStrands } from '../../server/store/owed/released-strands.ts'
-import { findFinal, replayDeliveries } from '../../server/store/owed/replays.ts'
+import { replayDeliveries } from '../../server/store/owed/replays.ts'
 import { deleteOldDocumentLinks, keepLinks } from '../../server/store/payments/document-links.ts'
 import { deleteOldEventTraces } from '../../server/store/payments/event-traces.ts'
 import { beginSealRound, insertSegment } from '../../server/store/proofs/audit-segments.ts'

@@ -41,7 +41,7 @@ const MEANT: readonly { because: string; reads: Readonly<Record<string, string>>
     because:
       'the client is not known: an index leads into the rows of each, or skips from one to the next',
     reads: {
-      'cancellations.findPending': 'clients pending_deliveries',
+      'one-delivery.findPending': 'clients pending_deliveries',
       'delivery-lists.readPart with an id': 'pending_deliveries',
       'payment-lists.readPaymentSlice': 'clients',
       'payment-retention.readClientKeys': 'clients',

@@ -161,8 +161,8 @@ export const STORE_MUTANTS: readonly TestedMutant[] = [
       ),
       patch(
         'operations/deliveries/replay-delivery.ts',
-        'import { findPending } from',
-        'import { cancelDeliveries, findPending } from',
+        'import { findFinal, findPending } from',
+        "import { cancelDeliveries } from '../../store/owed/cancellations.ts'\nimport { findFinal, findPending } from",
       ),
     ],
     test: SCRIPTED,

@@ -7,8 +7,9 @@ import { uuidFloor } from '../../server/core/plain/uuid.ts'
 import { digestOfIds } from '../../server/core/proofs/ids-digest.ts'
 import { type Db, inTransaction } from '../../server/store/connection/db.ts'
 import { cancelDeliveries } from '../../server/store/owed/cancellations.ts'
+import { findFinal } from '../../server/store/owed/one-delivery.ts'
 import { recordOutcomes } from '../../server/store/owed/outcomes.ts'
-import { findFinal, replayDeliveries } from '../../server/store/owed/replays.ts'
+import { replayDeliveries } from '../../server/store/owed/replays.ts'
 import {
   holdShard,
   idAt,

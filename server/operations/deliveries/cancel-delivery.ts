@@ -3,16 +3,12 @@
 
 import { ServiceError } from '../../core/plain/errors.ts'
 import { type Db, inTransaction } from '../../store/connection/db.ts'
-import { type Cancelled, cancelDeliveries, findPending } from '../../store/owed/cancellations.ts'
-import { findFinal } from '../../store/owed/replays.ts'
+import { type Cancelled, cancelDeliveries } from '../../store/owed/cancellations.ts'
+import { findFinal, findPending } from '../../store/owed/one-delivery.ts'
 import type { DeliveryOwner } from '../../store/sql/delivery-query.ts'
 import type { Audit } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
-import { notFound } from '../shared/service-errors.ts'
-import type { ChangedDelivery } from './replay-delivery.ts'
-
-/** The delivery may move between the pending and the final table while we look: then we look again. */
-const LOOKS_MAX = 3
+import { type ChangedDelivery, lookAgain } from './changed-delivery.ts'
 
 export async function cancelDelivery(
   deps: Deps,
@@ -21,7 +17,7 @@ export async function cancelDelivery(
   audit: Audit,
 ): Promise<ChangedDelivery> {
   const cancelled = await inTransaction(deps.pool, async (db) => {
-    const ended = await cancel(deps, db, owner, deliveryId)
+    const ended = await lookAgain(() => cancel(deps, db, owner, deliveryId))
     await audit(db, `delivery:${deliveryId}`)
     return ended
   })
@@ -39,19 +35,16 @@ async function cancel(
   db: Db,
   owner: DeliveryOwner,
   deliveryId: string,
-): Promise<Cancelled> {
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const found = await findPending(db, owner, deliveryId)
-    if (found === null) {
-      if (await findFinal(db, owner, deliveryId)) throw isFinal()
-      continue
-    }
-    const now = new Date(deps.clock.nowMs())
-    const [cancelled] = await cancelDeliveries(db, [found], now, { isWaiting: true })
-    // None: it has just ended by itself, and the next look finds it among the final ones.
-    if (cancelled !== undefined) return cancelled
+): Promise<Cancelled | null> {
+  const found = await findPending(db, owner, deliveryId)
+  if (found === null) {
+    if (await findFinal(db, owner, deliveryId)) throw isFinal()
+    return null
   }
-  throw notFound()
+  const now = new Date(deps.clock.nowMs())
+  const [cancelled] = await cancelDeliveries(db, [found], now, { isWaiting: true })
+  // None: it has just ended by itself, and the next look finds it among the final ones.
+  return cancelled ?? null
 }
 
 function isFinal(): ServiceError {

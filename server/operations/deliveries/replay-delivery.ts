@@ -4,25 +4,13 @@
 import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { type Db, inTransaction } from '../../store/connection/db.ts'
-import { findPending } from '../../store/owed/cancellations.ts'
-import { findFinal, replayDeliveries } from '../../store/owed/replays.ts'
+import { findFinal, findPending } from '../../store/owed/one-delivery.ts'
+import { replayDeliveries } from '../../store/owed/replays.ts'
 import type { DeliveryOwner } from '../../store/sql/delivery-query.ts'
 import { handOffAfterCommit } from '../accepting/after-commit.ts'
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
-import { notFound } from '../shared/service-errors.ts'
-
-/** A delivery after a replay or a cancellation. */
-export interface ChangedDelivery {
-  id: string
-  state: 'PENDING' | 'CANCELLED'
-  attempts: number
-  /** Null while its endpoint is not active. */
-  nextAttemptAt: Date | null
-}
-
-/** The delivery may move between the pending and the final table while we look: then we look again. */
-const LOOKS_MAX = 3
+import { type ChangedDelivery, lookAgain } from './changed-delivery.ts'
 
 export async function replayDelivery(
   deps: Deps,
@@ -32,7 +20,7 @@ export async function replayDelivery(
 ): Promise<ChangedDelivery> {
   const transact = () =>
     inTransaction(deps.pool, async (db) => {
-      const moved = await replay(deps, db, owner, deliveryId)
+      const moved = await lookAgain(() => replay(deps, db, owner, deliveryId))
       await audit(db, `delivery:${deliveryId}`)
       return moved
     })
@@ -55,20 +43,17 @@ async function replay(
   db: Db,
   owner: DeliveryOwner,
   deliveryId: string,
-): Promise<HandedOff> {
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const found = await findFinal(db, owner, deliveryId)
-    if (found === null) {
-      if (await findPending(db, owner, deliveryId)) throw notFinal()
-      continue
-    }
-    if (found.isEndpointDeleted) throw endpointDeleted()
-    if (!found.hasPayload) throw payloadExpired()
-    const [moved] = await replayDeliveries(db, [found], new Date(deps.clock.nowMs()))
-    // None: another caller was faster, and the next look finds it pending.
-    if (moved !== undefined) return moved
+): Promise<HandedOff | null> {
+  const found = await findFinal(db, owner, deliveryId)
+  if (found === null) {
+    if (await findPending(db, owner, deliveryId)) throw notFinal()
+    return null
   }
-  throw notFound()
+  if (found.isEndpointDeleted) throw endpointDeleted()
+  if (!found.hasPayload) throw payloadExpired()
+  const [moved] = await replayDeliveries(db, [found], new Date(deps.clock.nowMs()))
+  // None: another caller was faster, and the next look finds it pending.
+  return moved ?? null
 }
 
 function notFinal(): ServiceError {

@@ -3,18 +3,13 @@
 
 import { ServiceError } from '../../core/plain/errors.ts'
 import { type Db, inTransaction } from '../../store/connection/db.ts'
-import { findPending } from '../../store/owed/cancellations.ts'
-import { findFinal } from '../../store/owed/replays.ts'
+import { findFinal, findPending } from '../../store/owed/one-delivery.ts'
 import { markRetried, type Retried, retryDeliveries } from '../../store/owed/retries.ts'
 import type { DeliveryOwner } from '../../store/sql/delivery-query.ts'
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
-import { notFound } from '../shared/service-errors.ts'
-import type { ChangedDelivery } from './replay-delivery.ts'
+import { type ChangedDelivery, lookAgain } from './changed-delivery.ts'
 import { endpointNotActive, type RetryLimits } from './retry-limits.ts'
-
-/** The delivery may move between the pending and the final table while we look: then we look again. */
-const LOOKS_MAX = 3
 
 export async function retryDelivery(
   deps: Deps,
@@ -24,8 +19,11 @@ export async function retryDelivery(
 ): Promise<ChangedDelivery> {
   const transact = async () => {
     const retriedAtMs = deps.clock.nowMs()
+    const now = new Date(retriedAtMs)
     const retried = await inTransaction(deps.pool, async (db) => {
-      const moved = await retry(db, owner, deliveryId, new Date(retriedAtMs), limits)
+      const moved = await lookAgain((isFirst) =>
+        retry(db, owner, deliveryId, now, isFirst ? limits : undefined),
+      )
       await audit(db, `delivery:${deliveryId}`)
       return moved
     })
@@ -46,22 +44,20 @@ async function retry(
   deliveryId: string,
   now: Date,
   limits?: RetryLimits,
-): Promise<Retried> {
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const found = await findPending(db, owner, deliveryId)
-    if (found === null) {
-      if (await findFinal(db, owner, deliveryId)) throw isFinal()
-      continue
-    }
-    if (looks === 0) limits?.admit(found.endpointId)
-    const [lane] = await markRetried(db, [found], now)
-    const moved = lane ? await retryDeliveries(db, [found], now, { isWaiting: true }) : []
-    const own = moved.find(({ id }) => id === deliveryId)
-    if (own !== undefined) return own
-    // Not active: if it was deleted, the delivery has ended with it, and the next look finds that.
-    if (lane === undefined && (await findPending(db, owner, deliveryId))) throw endpointNotActive()
+): Promise<Retried | null> {
+  const found = await findPending(db, owner, deliveryId)
+  if (found === null) {
+    if (await findFinal(db, owner, deliveryId)) throw isFinal()
+    return null
   }
-  throw notFound()
+  limits?.admit(found.endpointId)
+  const [lane] = await markRetried(db, [found], now)
+  const moved = lane ? await retryDeliveries(db, [found], now, { isWaiting: true }) : []
+  const own = moved.find(({ id }) => id === deliveryId)
+  if (own !== undefined) return own
+  // Not active: if it was deleted, the delivery has ended with it, and the next look finds that.
+  if (lane === undefined && (await findPending(db, owner, deliveryId))) throw endpointNotActive()
+  return null
 }
 
 function isFinal(): ServiceError {

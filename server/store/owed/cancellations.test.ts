@@ -20,9 +20,10 @@ import {
 } from '../../../test/support/stored-deliveries.ts'
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import { inTransaction } from '../connection/db.ts'
-import { cancelDeliveries, findPending, findStillPending } from './cancellations.ts'
+import { cancelDeliveries, findStillPending } from './cancellations.ts'
+import { findFinal, findPending } from './one-delivery.ts'
 import { type AttemptRecord, recordOutcomes } from './outcomes.ts'
-import { findFinal, replayDeliveries } from './replays.ts'
+import { replayDeliveries } from './replays.ts'
 import { readChangedEndpoints } from './sending-endpoints.ts'
 
 const { pool } = await cloneDatabase()

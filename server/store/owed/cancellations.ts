@@ -4,42 +4,16 @@
 
 import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
-import type { DeliveryOwner } from '../sql/delivery-query.ts'
 import { FILED_REPLAY, movedColumns } from '../sql/file-deliveries.ts'
 import { IN_CELL } from '../sql/planner.ts'
 import { sameDelivery } from './held-deliveries.ts'
+import type { PendingKey } from './one-delivery.ts'
 import type { LaneKey } from './parked.ts'
 import { releaseStrands } from './released-strands.ts'
-
-export interface PendingKey {
-  clientKey: number
-  id: string
-  endpointId: string
-}
 
 export interface Cancelled extends LaneKey {
   id: string
   attempts: number
-}
-
-export async function findPending(
-  db: Db,
-  owner: DeliveryOwner,
-  deliveryId: string,
-): Promise<PendingKey | null> {
-  const { rows } = await db.query<{ client_key: number; endpoint_id: string }>({
-    name: 'find-pending-delivery',
-    // By client and then by id, as its key is: there are far fewer clients than deliveries.
-    text: `select p.client_key, p.endpoint_id
-           from clients c join pending_deliveries p on p.client_key = c.client_key
-           where p.id = $3 and ($1::int is null and not c.is_internal or c.client_key = $1)
-             and ($2::uuid is null or p.account_id = $2)`,
-    values: [owner.clientKey, owner.accountId, deliveryId],
-  })
-  const [row] = rows
-  return row === undefined
-    ? null
-    : { clientKey: row.client_key, id: deliveryId, endpointId: row.endpoint_id }
 }
 
 /** Clocks of two processes differ by less than this. */

@@ -19,8 +19,9 @@ import { inTransaction } from '../connection/db.ts'
 import { readAttempts } from '../history/delivery-details.ts'
 import type { HeldDelivery } from './held-deliveries.ts'
 import { renewLeases, takeLeases } from './leases.ts'
+import { findFinal } from './one-delivery.ts'
 import { type AttemptRecord, recordOutcomes } from './outcomes.ts'
-import { findFinal, replayDeliveries } from './replays.ts'
+import { replayDeliveries } from './replays.ts'
 import { exhaustDeliveries, postponeDeliveries, settleInactive } from './unattempted.ts'
 
 const NOW = new Date(STORED_AT.getTime() + 60_000)

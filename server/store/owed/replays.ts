@@ -4,102 +4,17 @@
 import type { HandedOff } from '../../core/delivery/queued-delivery.ts'
 import { uuidTimeMs } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
-import { releasing } from '../connection/snapshot.ts'
 import { reopenHoursOf } from '../proofs/statement-hours.ts'
 import { column, writtenInstants } from '../sql/columns.ts'
-import type { DeliveryOwner } from '../sql/delivery-query.ts'
 import { lastingColumns } from '../sql/file-deliveries.ts'
 import { byIndexOnly, IN_CELL } from '../sql/planner.ts'
-import {
-  CLOCKS_APART_MS,
-  idsWithin,
-  readStretchesSince,
-  STRETCH_MS,
-  type Stretch,
-  stretchAround,
-  timesWithin,
-} from '../sql/stretches.ts'
+import { idsWithin, STRETCH_MS, stretchAround, timesWithin } from '../sql/stretches.ts'
 import { isWhole } from '../sql/whole-text.ts'
 import { QUEUED_COLUMNS, type QueuedRow, toQueued } from './deliveries.ts'
-
-/** A final delivery, and where it lies. */
-export interface FinalKey {
-  clientKey: number
-  id: string
-  endpointId: string
-  /** As the database writes it: it counts microseconds, a Date does not. */
-  finishedAt: string
-}
-
-export interface FoundFinal extends FinalKey {
-  isEndpointDeleted: boolean
-  hasPayload: boolean
-}
+import type { FinalKey } from './one-delivery.ts'
 
 /** A delivery that has just become pending again; its time is infinite while its endpoint is not active. */
 export type Replayed = HandedOff
-
-/** But not Paybell's own notices, which no list shows. */
-const OF_ANYBODY = `f.finished_at > '-infinity'
-  and not exists (select from clients c where c.client_key = f.client_key and c.is_internal)`
-
-/**
- * The final delivery with this id, and what would keep it from being replayed. Inside a transaction: what
- * is looked through on the way does not stay locked.
- */
-export async function findFinal(
-  db: Db,
-  owner: DeliveryOwner,
-  deliveryId: string,
-): Promise<FoundFinal | null> {
-  const reader = releasing(db)
-  const sinceMs = uuidTimeMs(deliveryId) - CLOCKS_APART_MS
-  for (const stretch of await readStretchesSince(reader, 'final_deliveries', sinceMs)) {
-    const found = await findFinalWithin(reader, owner, deliveryId, stretch)
-    if (found !== null) return found
-  }
-  return null
-}
-
-async function findFinalWithin(
-  db: Db,
-  owner: DeliveryOwner,
-  deliveryId: string,
-  stretch: Stretch,
-): Promise<FoundFinal | null> {
-  // A delivery's event has an id of the same millisecond: there alone is it looked for.
-  const ofItsTime = stretchAround([uuidTimeMs(deliveryId)], 0)
-  const { rows } = await db.query<{
-    client_key: number
-    endpoint_id: string
-    finished_at: string
-    is_deleted: boolean
-    has_payload: boolean
-  }>({
-    // The operator's index repeats a condition that is always true (migrations/0002).
-    text: `select f.client_key, f.endpoint_id, f.finished_at::text,
-             e.deleted_at is not null as is_deleted,
-             exists (select from events v
-               where v.client_key = f.client_key and v.id = f.event_id
-                 and ${idsWithin(ofItsTime, 'v.id')} and ${isWhole('v.text')}) as has_payload
-           from final_deliveries f
-           join endpoints e on e.client_key = f.client_key and e.id = f.endpoint_id
-           where f.id = $1 and ${timesWithin(stretch, 'f.finished_at')}
-             and ($2::uuid is null or f.account_id = $2)
-             and ${owner.clientKey === null ? OF_ANYBODY : 'f.client_key = $3'}`,
-    values: [deliveryId, owner.accountId, ...(owner.clientKey === null ? [] : [owner.clientKey])],
-  })
-  const [row] = rows
-  if (row === undefined) return null
-  return {
-    clientKey: row.client_key,
-    id: deliveryId,
-    endpointId: row.endpoint_id,
-    finishedAt: row.finished_at,
-    isEndpointDeleted: row.is_deleted,
-    hasPayload: row.has_payload,
-  }
-}
 
 /**
  * As many of these, in their order, as can be replayed in one transaction: those of a few days. What a

@@ -6,13 +6,8 @@ import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
 import { filterOnly, owedTo } from '../sql/planner.ts'
 import { sameDelivery } from './held-deliveries.ts'
+import type { PendingKey } from './one-delivery.ts'
 import type { LaneKey } from './parked.ts'
-
-export interface RetriedKey {
-  clientKey: number
-  id: string
-  endpointId: string
-}
 
 export interface Retried extends LaneKey {
   id: string
@@ -97,7 +92,7 @@ export async function probeResumed(
  */
 export async function retryDeliveries(
   db: Db,
-  keys: readonly RetriedKey[],
+  keys: readonly PendingKey[],
   now: Date,
   { isWaiting }: { isWaiting: boolean },
 ): Promise<readonly Retried[]> {

@@ -40,13 +40,6 @@ prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp wi
   update endpoints e set deliveries_changed_at = greatest(e.deliveries_changed_at, $3)
   from given g where e.client_key = g.client_key and e.id = g.id;
 
--- cancellations.findPending: kept as find-pending-delivery
-prepare "cancellations.findPending" (integer, uuid, uuid) as
-  select p.client_key, p.endpoint_id
-  from clients c join pending_deliveries p on p.client_key = c.client_key
-  where p.id = $3 and ($1::int is null and not c.is_internal or c.client_key = $1)
-  and ($2::uuid is null or p.account_id = $2);
-
 -- cancellations.findStillPending: kept as find-still-pending
 prepare "cancellations.findStillPending" (integer[], uuid[]) as
   select p.id from unnest($1::int[], $2::uuid[]) as k (client_key, id)

@@ -3,15 +3,13 @@
 
 import { DELIVERY_STATES, FINAL_STATES } from '../../../core/delivery/delivery.ts'
 import { cancelDelivery } from '../../../operations/deliveries/cancel-delivery.ts'
+import type { ChangedDelivery } from '../../../operations/deliveries/changed-delivery.ts'
 import {
   previewRecovery,
   RECOVERED_BY_DEFAULT,
   recoverEndpoint,
 } from '../../../operations/deliveries/recover-endpoint.ts'
-import {
-  type ChangedDelivery,
-  replayDelivery,
-} from '../../../operations/deliveries/replay-delivery.ts'
+import { replayDelivery } from '../../../operations/deliveries/replay-delivery.ts'
 import type { JobDeps } from '../../../operations/deliveries/start-job.ts'
 import { EndpointTester } from '../../../operations/endpoints/test-endpoint.ts'
 import { auditOf } from '../../answers/audit.ts'
