@@ -21,7 +21,6 @@ import type { Caller, TokenVerifier } from '../../operations/access/verify-token
 import { ownsAccount } from '../../operations/clients/view-accounts.ts'
 import { setUnheldTimer } from '../../operations/shared/timers.ts'
 import { headerValues, onlyHeaderValue } from '../basics/header-values.ts'
-import { setRateLimitFields } from '../basics/rate-limit-fields.ts'
 import { whenClosed } from '../sockets/when-closed.ts'
 import { readConsoleSession } from './console-cookie.ts'
 import {
@@ -50,6 +49,16 @@ export function authenticateClient(
     }
     checkRequest((await moves.current()).get(caller.clientKey), request)
   }
+}
+
+/**
+ * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): how many requests a client may send, how many of
+ * them are left, and in how many seconds all of them are there again. To be called after the request was counted.
+ */
+function setRateLimitFields(reply: FastifyReply, buckets: RateBuckets, key: string): void {
+  const { quota, periodSeconds, remaining, fullInSeconds } = buckets.look(key)
+  reply.header('ratelimit-policy', `"client";q=${quota};w=${periodSeconds}`)
+  reply.header('ratelimit', `"client";r=${remaining};t=${fullInSeconds}`)
 }
 
 /** Checks the key, then whether its role suffices for the route. */
