@@ -15,6 +15,8 @@ import { findRefusedClient } from '../../store/moves/move-fence.ts'
 import type { Deps } from '../shared/deps.ts'
 
 const KEPT_MS = 1_000
+/** So long after a step of a move every process has read it: what it remembers is too old by then, and is read anew. */
+export const MOVES_KNOWN_MS = KEPT_MS + 500
 /** From this age on it is read anew beside the requests that still go by it: none of them waits for it. */
 const READ_AHEAD_MS = 500
 const RETRY_AFTER_SECONDS = 2

@@ -39,6 +39,7 @@ import {
 } from '../../store/moves/move-rows.ts'
 import { findClient } from '../../store/secrets/clients.ts'
 import { countSecretsByMasterKey } from '../../store/secrets/master-keys.ts'
+import { MOVES_KNOWN_MS } from '../access/move-checks.ts'
 import { carryCertificates, checkCertificates } from './carry-certificates.ts'
 import { carryNoticeEndpoint } from './save-notice-endpoint.ts'
 
@@ -48,12 +49,10 @@ export interface MoveOptions extends EndUrls {
   toAddress: string
   /** Until no attempt that began before can be under way: a lease of the engine. */
   drainMs: number
-  /** Until all processes have read the state (access/move-checks.ts). */
+  /** Until all processes have read the state: MOVES_KNOWN_MS, but in tests. */
   knownMs?: number
   onStep?: (step: string) => void
 }
-
-const MOVES_KNOWN_MS = 1_500
 
 export interface MovedClient {
   /** 0 where an earlier run had copied all of it. */
