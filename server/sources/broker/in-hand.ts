@@ -4,7 +4,7 @@
 /** Messages delivered and not yet acknowledged; the server enforces this limit, too. */
 export const IN_HAND_MAX = 256
 /** One more message may exceed it. */
-const IN_HAND_BYTES_MAX = 66 * 1_024 * 1_024
+export const IN_HAND_BYTES_MAX = 66 * 1_024 * 1_024
 /** NATS has no larger ones. */
 export const MESSAGE_BYTES_MAX = 64 * 1_024 * 1_024
 

@@ -4,7 +4,7 @@
 import { Consumer, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
-import { SessionOver } from './kafka-session.ts'
+import { type FetchRequest, SessionOver } from './kafka-session.ts'
 import type { FetchedPartition } from './record-batches.ts'
 
 /** Of one answer; a record that is larger still comes, alone. More at once is recorded no sooner, and while it is,
@@ -12,6 +12,7 @@ import type { FetchedPartition } from './record-batches.ts'
 const ANSWER_BYTES_MAX = 512 * 1_024
 const PARTITION_BYTES_MAX = 128 * 1_024
 const WAIT_MS = 500
+const HASTY_WAIT_MS = 50
 /** A broker that is silent for longer is frozen, and another leads its partitions by now. */
 const ANSWER_MS_MAX = 10_000
 
@@ -49,10 +50,7 @@ export class KafkaReader {
   }
 
   /** Waits a moment where there is nothing to read yet. */
-  async fetch(
-    node: number,
-    positions: ReadonlyMap<number, bigint>,
-  ): Promise<readonly FetchedPartition[]> {
+  async fetch({ node, positions, isHasty }: FetchRequest): Promise<readonly FetchedPartition[]> {
     const partitions = [...positions].map(([partition, fetchOffset]) => ({
       partition,
       fetchOffset,
@@ -61,7 +59,7 @@ export class KafkaReader {
       partitionMaxBytes: PARTITION_BYTES_MAX,
     }))
     const topics = [{ topicId: this.#topicId, partitions }]
-    const limits = { maxBytes: ANSWER_BYTES_MAX, maxWaitTime: WAIT_MS }
+    const limits = { maxBytes: ANSWER_BYTES_MAX, maxWaitTime: isHasty ? HASTY_WAIT_MS : WAIT_MS }
     try {
       const { responses } = await this.#consumer.fetch({ node, topics, ...limits })
       return responses.flatMap((response) => response.partitions)

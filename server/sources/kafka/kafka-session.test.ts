@@ -9,7 +9,12 @@ import { sampleBody } from '../../../test/support/payment-sample.ts'
 import { until } from '../../../test/support/until.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../../operations/accepting/record-payments.ts'
-import { KafkaSession, type KafkaSessionOptions, SessionOver } from './kafka-session.ts'
+import {
+  type FetchRequest,
+  KafkaSession,
+  type KafkaSessionOptions,
+  SessionOver,
+} from './kafka-session.ts'
 
 const ACCOUNT = randomUUID()
 const TIMING = { restMs: 5, restMsMax: 20, askEveryMs: 5, commitEveryMs: 1 }
@@ -29,6 +34,8 @@ class Stage {
   failures: { fetch?: (node: number) => Error | null; commit?: () => Error | null } = {}
   write: (change: PaymentChange) => Promise<void> = async () => {}
   readonly #underWay: Promise<void>[] = []
+  readonly #positions = [0, 0]
+  isHasty = false
 
   /** A version makes it harmless to read a record again. */
   publish(partition: number, id: string, reference: string, version?: number): void {
@@ -62,7 +69,7 @@ class Stage {
             own.map((partition) => [partition, BigInt(this.committed[partition] ?? 0)]),
           )
         },
-        fetch: (node, positions) => this.#fetch(node, positions),
+        fetch: (request) => this.#fetch(request),
         commit: async (offsets) => {
           const failure = this.failures.commit?.()
           if (failure) throw failure
@@ -80,6 +87,11 @@ class Stage {
     return session
   }
 
+  /** Where a partition was read last. */
+  position(partition: number): number {
+    return this.#positions[partition] ?? 0
+  }
+
   end(session: KafkaSession): Promise<Error | null> {
     session.end(null)
     return this.whatEnded()
@@ -93,11 +105,13 @@ class Stage {
     )
   }
 
-  async #fetch(node: number, positions: ReadonlyMap<number, bigint>) {
+  async #fetch({ node, positions, isHasty }: FetchRequest) {
+    this.isHasty = isHasty
     await delay(1)
     const failure = this.failures.fetch?.(node)
     if (failure) throw failure
     return [...positions].map(([partition, position]) => {
+      this.#positions[partition] = Number(position)
       assert.equal(this.leaders[partition], node, 'asked of the leader')
       const log = this.logs[partition] ?? []
       const from = Number(position)
@@ -280,7 +294,8 @@ test('while as much is in hand as may be, nothing more is fetched', async () => 
       most = Math.max(most, held.length)
     })
   for (let n = 0; n < 30; n++) it.publish(0, randomUUID(), `${n}`, 1)
-  const session = it.session({ inHand: { messagesMax: 6 } })
+  // One of two partitions has half of it.
+  const session = it.session({ inHand: { messagesMax: 12 } })
   await until('it is full', () => held.length >= 6)
   await until('all are committed', () => {
     held.shift()?.()
@@ -288,6 +303,50 @@ test('while as much is in hand as may be, nothing more is fetched', async () => 
   })
   assert.ok(most <= 6 + AT_ONCE, `${most} at once`)
   await it.end(session)
+})
+
+test('behind a payment that is locked, as much is taken as may be, and other partitions go on', async () => {
+  const it = new Stage()
+  it.leaders = [10, 10]
+  const lock = Promise.withResolvers<void>()
+  const locked = randomUUID()
+  let tried = 0
+  it.write = async ({ write }) => {
+    if (write.id !== locked) return
+    tried++
+    await lock.promise
+  }
+  for (let n = 0; n < 50; n++) it.publish(0, locked, `locked ${n}`, n + 1)
+  const session = it.session({ inHand: { messagesMax: 6 } })
+  await until('one is tried', () => tried === 1)
+  const id = randomUUID()
+  for (let n = 0; n < 50; n++) {
+    it.publish(1, id, `other ${n}`)
+    await until('it is recorded and committed', () => it.committed[1] === n + 1)
+  }
+  // Half of 6 is its share, and one answer may bring more.
+  assert.ok(it.position(0) < 3 + AT_ONCE, `read up to ${it.position(0)}`)
+  assert.equal(tried, 1)
+  assert.ok(it.isHasty, 'it may have room before the other one has a record')
+  lock.resolve()
+  await until('all of it follows', () => it.committed[0] === 50)
+  assert.equal(await it.end(session), null)
+})
+
+test('what is recorded and cannot be committed yet is remembered up to a limit', async () => {
+  const it = new Stage()
+  const lock = Promise.withResolvers<void>()
+  it.write = ({ write }) => (write.reference === 'locked' ? lock.promise : Promise.resolve())
+  it.publish(0, randomUUID(), 'locked', 1)
+  for (let n = 0; n < 60; n++) it.publish(0, randomUUID(), `${n}`, 1)
+  const session = it.session({ aheadMax: 20 })
+  await until('as many are', () => it.recorded.length >= 19)
+  it.publish(1, randomUUID(), 'beside', 1)
+  await until('another partition goes on', () => it.committed[1] === 1)
+  assert.ok(it.position(0) < 20 + AT_ONCE, `read up to ${it.position(0)}`)
+  lock.resolve()
+  await until('all of it follows', () => it.committed[0] === 61)
+  assert.equal(await it.end(session), null)
 })
 
 test('a session that is stopped commits what is on disk', async () => {

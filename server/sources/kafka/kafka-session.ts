@@ -12,13 +12,21 @@ import type {
   SourceTiming,
 } from '../broker/broker.ts'
 import { describeError } from '../broker/describe-error.ts'
-import { InHand, type InHandLimits } from '../broker/in-hand.ts'
+import { IN_HAND_BYTES_MAX, IN_HAND_MAX, type InHandLimits } from '../broker/in-hand.ts'
 import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
 import { PartitionProgress } from './partition-progress.ts'
+import { PartitionsInHand } from './partitions-in-hand.ts'
 import { type FetchedPartition, type FetchedRecord, readBatches } from './record-batches.ts'
 
 /** What cannot be tried again within a session: the group has gone on, or an offset is not there. */
 export class SessionOver extends Error {}
+
+export interface FetchRequest {
+  node: number
+  positions: ReadonlyMap<number, bigint>
+  /** Whether not to wait long for new records: others of the broker's partitions have no room now, and may soon. */
+  isHasty: boolean
+}
 
 /** What a session asks of the cluster. A `SessionOver` ends it; after anything else it tries again. */
 export interface SessionCluster {
@@ -26,7 +34,7 @@ export interface SessionCluster {
   findLeaders(partitions: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>
   /** Where the reading of each begins: only who leads it knows from where on there are records. */
   findStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>>
-  fetch(node: number, positions: ReadonlyMap<number, bigint>): Promise<readonly FetchedPartition[]>
+  fetch(request: FetchRequest): Promise<readonly FetchedPartition[]>
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
   putAside(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void>
   /** How often it was tried, this time included. */
@@ -43,16 +51,20 @@ export interface KafkaSessionOptions extends SourceOptions {
   cluster: SessionCluster
   /** Its own, with the right to each. */
   partitions: ReadonlyMap<number, ConsumerRight>
-  inHand?: Partial<InHandLimits>
+  inHand?: Pick<InHandLimits, 'messagesMax'>
+  /** Offsets of a partition that are remembered beyond the one up to which it can be committed. */
+  aheadMax?: number
 }
 
 interface KafkaRecord extends BrokerRecord {
-  /** The number in which it was taken. */
-  readonly seq: number
+  readonly partition: number
+  readonly bytes: number
 }
 
 /** Parsing more at once would hold up deliveries. */
 const TAKEN_AT_ONCE = 100
+/** Some 10 MB in each partition. */
+const AHEAD_MAX = 100_000
 /** A new leader is found within seconds. */
 const READ_REST_MS_MAX = 5_000
 /** At the end, a broker that does not answer is not waited for. */
@@ -61,13 +73,12 @@ const END_MS_MAX = 2_000
 export class KafkaSession implements BrokerSession {
   readonly #options: KafkaSessionOptions
   readonly #intake: RecordIntake<KafkaRecord>
-  readonly #inHand: InHand<{ seq: number; data: Uint8Array }>
+  readonly #inHand: PartitionsInHand
   /** Of the partitions that have had a leader since the session began. */
   readonly #progress = new Map<number, PartitionProgress>()
   #leaderless = ''
   #isEnded = false
   #isRunning = false
-  #taken = 0
   #failure: Error | null = null
   readonly #fetches = new Set<Promise<unknown>>()
   /** Fetches that failed in a row. */
@@ -78,13 +89,14 @@ export class KafkaSession implements BrokerSession {
 
   constructor(options: KafkaSessionOptions) {
     this.#options = options
-    this.#inHand = new InHand(options.inHand)
+    const limits = { messagesMax: IN_HAND_MAX, bytesMax: IN_HAND_BYTES_MAX, ...options.inHand }
+    this.#inHand = new PartitionsInHand(options.partitions.size, limits)
     this.#intake = new RecordIntake({
       ...options,
       name: 'kafka',
       restMs: options.timing.restMs,
       onSettled: (record) => {
-        this.#inHand.settle(record.seq)
+        this.#inHand.settle(record.partition, record.bytes)
         this.#tellSettled()
       },
       onFailure: (error) => this.end(error),
@@ -193,20 +205,21 @@ export class KafkaSession implements BrokerSession {
     own: readonly number[],
     round: { readonly isOver: boolean },
   ): Promise<void> {
-    const { partitions, cluster } = this.#options
+    const { partitions, cluster, aheadMax = AHEAD_MAX } = this.#options
     await this.#begin(own)
     while (!this.#isEnded && !round.isOver) {
-      if (this.#inHand.room() === 0) {
+      const positions = new Map<number, bigint>()
+      for (const partition of this.#inHand.withRoom(own)) {
+        assertHeld(partitions.get(partition) as ConsumerRight)
+        const { next, ahead } = this.#progressOf(partition)
+        if (ahead < aheadMax) positions.set(partition, next)
+      }
+      if (positions.size === 0) {
         await this.#onSettled.promise
         continue
       }
-      const positions = new Map<number, bigint>()
-      for (const partition of own) {
-        assertHeld(partitions.get(partition) as ConsumerRight)
-        positions.set(partition, this.#progressOf(partition).next)
-      }
-      this.#inHand.beginPull()
-      const fetching = cluster.fetch(node, positions)
+      const isHasty = positions.size < own.length
+      const fetching = cluster.fetch({ node, positions, isHasty })
       this.#fetches.add(fetching)
       void fetching.catch(() => {}).then(() => this.#fetches.delete(fetching))
       const fetched = await Promise.race([fetching, this.#ended.promise])
@@ -240,7 +253,7 @@ export class KafkaSession implements BrokerSession {
       if (this.#isEnded) return
       progress.take(one.offset)
       const record = this.#toRecord(fetched.partitionIndex, one, right)
-      this.#inHand.hold({ seq: record.seq, data: one.record.value ?? new Uint8Array() })
+      this.#inHand.hold(record.partition, record.bytes)
       this.#intake.take(record)
     }
     progress.next = next
@@ -253,7 +266,8 @@ export class KafkaSession implements BrokerSession {
     const { offset, record } = fetched
     const read = readPaymentRecord(record.value)
     return {
-      seq: ++this.#taken,
+      partition,
+      bytes: record.value?.length ?? 0,
       right,
       origin: { partition, offset: Number(offset) },
       read: () => read,

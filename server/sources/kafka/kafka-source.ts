@@ -80,7 +80,7 @@ class KafkaBroker implements Broker {
       cluster: {
         findLeaders: (numbers) => this.#reader.findLeaders(numbers),
         findStarts: (numbers) => this.#findStarts(group, numbers),
-        fetch: (node, positions) => this.#reader.fetch(node, positions),
+        fetch: (request) => this.#reader.fetch(request),
         commit: (offsets) => group.commit(generation, offsets),
         putAside: (...letter) => this.#deadLetters.put(...letter),
         countTry: (partition, offset) => this.#countTry(`${partition}/${offset}`),

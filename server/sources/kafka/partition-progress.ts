@@ -40,6 +40,11 @@ export class PartitionProgress {
     return this.#taken[this.#first] ?? this.next
   }
 
+  /** How many were taken beyond it. */
+  get ahead(): number {
+    return this.#taken.length - this.#first
+  }
+
   get lag(): number {
     return this.end > this.floor ? Number(this.end - this.floor) : 0
   }
