@@ -40,7 +40,23 @@ function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
     ({ kind, askedAtMs, appliedAtMs }) =>
       kind !== 'retry' && kind !== 'cancel' && askedAtMs <= untilMs && appliedAtMs >= retry.atMs,
   )
-  return isSick || isTouched || isCrowded(seen, retry, untilMs) || isKeptBusy(seen, retry, untilMs)
+  const isOff = isSick || isTouched || isForgotten(seen, retry)
+  return isOff || isCrowded(seen, retry, untilMs) || isKeptBusy(seen, retry, untilMs)
+}
+
+/**
+ * It is asked for during an attempt, and the database's clock is set back before that has ended. The time that it wrote is
+ * brought forward as all others are, and then lies before the attempt: it follows when its delay is over.
+ */
+function isForgotten(seen: RunIndex, { owed, sinceMs, atMs }: RetryAct): boolean {
+  const jumps = seen.run.faults.filter(({ kind }) => kind === 'database-clock')
+  const deliveries = seen.run.deliveries.filter(({ id }) => owed.includes(id))
+  return deliveries
+    .flatMap((delivery) => seen.requestsOf(delivery))
+    .filter((request) => request.sentAtMs <= atMs && endOf(seen, request) > atMs)
+    .some((request) =>
+      jumps.some(({ fromMs }) => fromMs >= sinceMs && fromMs <= endOf(seen, request)),
+    )
 }
 
 /**
