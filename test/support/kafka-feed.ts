@@ -56,6 +56,7 @@ export class KafkaFeed {
   /** The number of the latest update of each payment. */
   round = 0
   #hasVersions = false
+  #partitions = 0
 
   private constructor(owner: Owner, brokers: string[], payments: number) {
     this.#owner = owner
@@ -81,6 +82,7 @@ export class KafkaFeed {
   ): Promise<KafkaFeed> {
     const feed = new KafkaFeed(owner, brokers, payments)
     feed.#hasVersions = hasVersions
+    feed.#partitions = partitions
     await until(
       'the topic is made',
       () =>
@@ -183,12 +185,15 @@ export class KafkaFeed {
     return groups?.get(this.group)?.members.size ?? null
   }
 
+  /** By partition. Kafka names only those of which something is committed. */
   async committed(): Promise<readonly number[]> {
     const groups = await this.admin.listConsumerGroupOffsets({ groups: [this.group] })
+    const offsets = Array.from({ length: this.#partitions }, () => 0)
     const partitions = groups[0]?.topics.find(({ name }) => name === this.topic)?.partitions ?? []
-    return partitions
-      .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
-      .map(({ committedOffset }) => Number(committedOffset))
+    for (const { partitionIndex, committedOffset } of partitions) {
+      offsets[partitionIndex] = Number(committedOffset)
+    }
+    return offsets
   }
 
   /** The ends of the partitions: what a producer had to send twice is there twice. */
