@@ -171,6 +171,7 @@ test('/docs shows the interface offline: nothing of it is loaded from another ho
   assert.doesNotMatch(policy, /https?:|\*/)
   assert.match(policy, /default-src 'self'/)
   assert.match(policy, /connect-src 'self'/)
+  assert.match(page.body, /^<!doctype html>\s*<html lang="en">/)
 })
 
 test('/ leads to the documentation', async (t) => {
