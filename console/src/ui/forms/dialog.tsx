@@ -31,6 +31,8 @@ export function Dialog({
       // Not at a link, which leads away from the question; of the buttons below, the safe one is first.
       const first = shown.querySelector<HTMLElement>(FIELD) ?? shown.querySelector('button:enabled')
       first?.focus({ preventScroll: true })
+      // On a small screen the browser has scrolled to the first link or button, past the title.
+      shown.scrollTop = 0
     }
     return () => {
       shown?.close()
