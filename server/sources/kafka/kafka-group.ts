@@ -6,6 +6,7 @@ import { Consumer, findErrorBy } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
 import { SessionOver } from './kafka-session.ts'
+import { sharePartitions } from './share-partitions.ts'
 
 export interface GroupTiming {
   /** How long the coordinator waits for a sign of life. */
@@ -51,6 +52,7 @@ export class KafkaGroup {
       heartbeatInterval: timing.beatEveryMs,
       // It would only tell us what we count ourselves, and its timer outlives the client.
       heartbeatStallTimeout: 0,
+      partitionAssigner: sharePartitions,
     })
     this.#consumer = acceptLeaderless(consumer)
     this.#consumer.topics.track(settings.topic)
