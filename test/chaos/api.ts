@@ -20,6 +20,9 @@ export interface Answered {
 }
 
 const CALL_MS_MAX = 4_000
+/** 503: not now. 408: a process that was frozen finds a connection that has been silent for too long, and looks at the
+ *  time before it looks at what has come over it meanwhile. */
+const PASSING = new Set([408, 503])
 const AGAIN_MS = 30
 
 export class Api {
@@ -30,7 +33,7 @@ export class Api {
   isGivenUp = false
   /** Answers that a careful caller can do nothing about. */
   readonly oddAnswers: string[] = []
-  /** Refused for now (503), and connections that failed. */
+  /** Refused for now, and connections that failed. */
   refusals = 0
 
   constructor(services: readonly Service[], dice: Dice) {
@@ -88,7 +91,7 @@ export class Api {
         if ((status >= 200 && status < 300) || accepts.includes(status)) {
           return { status, text, tries }
         }
-        if (status !== 503) this.oddAnswers.push(`${method} ${path}: ${status} ${text}`)
+        if (!PASSING.has(status)) this.oddAnswers.push(`${method} ${path}: ${status} ${text}`)
       }
       this.refusals++
       await sleep(AGAIN_MS)

@@ -106,3 +106,17 @@ test('the only request of an attempt is the one that its row tells of', () => {
   const run = toRunRecord(evidenceOf(TWO.slice(0, 1), [9_999], [0]))
   assert.deepEqual(numbersOf(run), [1])
 })
+
+test('regression: an update that was under way in a frozen process is not owed to who registers meanwhile', () => {
+  const evidence = evidenceOf([], [], [0])
+  const [endpoint] = evidence.known
+  const common = { askedAtMs: 1_000, acknowledgedAtMs: 2_000, node: 'any', keyName: null }
+  endpoint?.acts.push({ ...common, kind: 'register', appliedAtMs: 3_500 })
+  const owedSince = (...faults: Evidence['faults']) =>
+    toRunRecord({ ...evidence, faults }).endpoints[0]?.acts[0]?.appliedAtMs
+  assert.equal(owedSince(), 3_500)
+  assert.equal(owedSince({ kind: 'stall', node: 's1', fromMs: 900, untilMs: 4_300 }), 5_800)
+  assert.equal(owedSince({ kind: 'stall', node: 's1', fromMs: 3_600, untilMs: 9_000 }), 3_500)
+  assert.equal(owedSince({ kind: 'stall', node: 's1', fromMs: 100, untilMs: 900 }), 3_500)
+  assert.equal(owedSince({ kind: 'crash', node: 's1', fromMs: 900, untilMs: 4_300 }), 3_500)
+})

@@ -3,6 +3,7 @@
 
 import type { Client } from 'pg'
 import type {
+  EndpointAct,
   EndpointHistory,
   FaultAct,
   FinalAct,
@@ -98,7 +99,8 @@ export function toRunRecord(evidence: Evidence): RunRecord {
     }
   })
   const attempts = matchRows(stored, requests, rest, clock)
-  return { ...rest, ...stored, attempts, requests, endpoints: known.map(toHistory(stored)) }
+  const endpoints = known.map(toHistory(stored, rest.faults))
+  return { ...rest, ...stored, attempts, requests, endpoints }
 }
 
 function ownerAt(takings: readonly LeaseAct[], atMs: number): string | null {
@@ -151,8 +153,12 @@ function matchRows(
 }
 
 /** What its owner did, and whether the service has disabled it. */
-function toHistory(stored: Stored): (endpoint: KnownEndpoint) => EndpointHistory {
-  return ({ id, acts }) => {
+function toHistory(
+  stored: Stored,
+  faults: readonly FaultAct[],
+): (endpoint: KnownEndpoint) => EndpointHistory {
+  return ({ id, acts: known }) => {
+    const acts = known.map((act) => (act.kind === 'register' ? heldUp(act, faults) : act))
     const row = stored.endpoints.find((endpoint) => endpoint.id === id)
     const atMs = row?.status === 'DISABLED' ? row.disabledAtMs : null
     const disabled =
@@ -170,6 +176,21 @@ function toHistory(stored: Stored): (endpoint: KnownEndpoint) => EndpointHistory
           ]
     return { id, accountId: null, events: null, acts: [...acts, ...disabled] }
   }
+}
+
+const MOMENT_AFTER_MS = 1_500
+
+/** A process that was held up just then goes on with an update that had been asked for before: who listens to it was read
+ *  already, however late it is stored. */
+function heldUp(act: EndpointAct, faults: readonly FaultAct[]): EndpointAct {
+  const around = faults.filter(
+    ({ kind, fromMs, untilMs }) =>
+      (kind === 'stall' || kind === 'partition') &&
+      fromMs <= act.appliedAtMs &&
+      untilMs >= act.askedAtMs,
+  )
+  const goneOnAtMs = Math.max(...around.map(({ untilMs }) => untilMs + MOMENT_AFTER_MS))
+  return { ...act, appliedAtMs: Math.max(act.appliedAtMs, goneOnAtMs) }
 }
 
 /** The same record, one endpoint at a time: the checker's work grows with the square of it. */
