@@ -76,6 +76,7 @@ export class KafkaFeed {
     {
       payments = 20,
       partitions = 6,
+      replicas = brokers.length,
       hasVersions = false,
       configs = {} as Record<string, string>,
     } = {},
@@ -90,7 +91,7 @@ export class KafkaFeed {
           .createTopics({
             topics: [feed.topic],
             partitions,
-            replicas: brokers.length,
+            replicas,
             configs: Object.entries(configs).map(([name, value]) => ({ name, value })),
           })
           .then(
