@@ -260,6 +260,15 @@ site.test(
   },
 )
 
+site.test('the reference of the interface can be read in both themes', {}, async (visit) => {
+  const { page, checkAccessibility } = visit
+  await page.goto('/docs/')
+  await page.getByRole('heading', { name: 'Paybell' }).first().waitFor()
+  await page.getByRole('link', { name: /Obtain an access token/ }).waitFor()
+  // The names of its copy buttons are the library's, and missing.
+  await checkAccessibility(['button-name'])
+})
+
 site.test('the first load is small', { as: 'operator' }, async ({ page, go, t }) => {
   await go('/')
   await page.getByRole('list', { name: 'Now' }).waitFor()

@@ -55,8 +55,8 @@ export interface Visit {
   paybell: Paybell
   /** Opens an address under /console and waits until its heading is there. */
   go(path: string): Promise<void>
-  /** Nothing serious by axe, in both themes. */
-  checkAccessibility(): Promise<void>
+  /** Nothing serious by axe, in both themes, but for the rules that are excepted. */
+  checkAccessibility(excepted?: readonly string[]): Promise<void>
   /** docs/console/<name>.png, when PAYBELL_SCREENSHOTS=1. */
   shoot(name: string): Promise<void>
   signIn(as: NonNullable<VisitOptions['as']>): Promise<void>
@@ -123,7 +123,7 @@ async function visit(
         await page.goto(`/console${path}`)
         await page.locator('h1').first().waitFor()
       },
-      checkAccessibility: () => checkAccessibility(page, theme),
+      checkAccessibility: (excepted) => checkAccessibility(page, theme, excepted),
       shoot: (name) => shoot(page, name),
     })
   } finally {
@@ -183,7 +183,11 @@ const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 /** Without what none of its rules here needs: style sheets loaded again, frames, a selector for each element. */
 const AXE_OPTIONS = `{ resultTypes: ['violations'], preload: false, iframes: false, selectors: false }`
 
-async function checkAccessibility(page: Page, theme: Theme): Promise<void> {
+async function checkAccessibility(
+  page: Page,
+  theme: Theme,
+  excepted: readonly string[] = [],
+): Promise<void> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(await axeSource)
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme })
@@ -192,7 +196,9 @@ async function checkAccessibility(page: Page, theme: Theme): Promise<void> {
     const violations = await page.evaluate<AxeViolation[]>(
       `axe.run(document, { ${rules} ...${AXE_OPTIONS} }).then(({ violations }) => violations)`,
     )
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    const serious = violations.filter(
+      ({ id, impact }) => (impact === 'serious' || impact === 'critical') && !excepted.includes(id),
+    )
     const lines = serious.map(({ id, help, nodes }) => {
       const where = nodes
         .slice(0, 5)
