@@ -9,6 +9,7 @@ create table accounts (
   constraint accounts_pkey PRIMARY KEY (client_key, id),
   constraint accounts_client_key_fkey FOREIGN KEY (client_key) REFERENCES clients(client_key)
 );
+CREATE INDEX accounts_by_creation ON accounts USING btree (client_key, created_at, id);
 CREATE INDEX accounts_by_id ON accounts USING btree (id);
 CREATE INDEX accounts_by_words ON accounts USING gin (search_words(name)) WITH (fastupdate=off);
 
@@ -391,6 +392,7 @@ create table endpoints (
   constraint shard_is_one_of_64 CHECK (((shard >= 0) AND (shard <= 63))),
   constraint the_hmac_is_always_there CHECK (('hmac'::text = ANY (signatures)))
 );
+CREATE INDEX endpoints_by_address ON endpoints USING btree ("left"(url, 600) COLLATE "C", id) WHERE ((deleted_at IS NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE INDEX endpoints_by_change ON endpoints USING btree (changed_at);
 CREATE INDEX endpoints_by_changed_deliveries ON endpoints USING btree (deliveries_changed_at) WHERE (deliveries_changed_at IS NOT NULL);
 CREATE INDEX endpoints_by_client_certificate ON endpoints USING btree (client_certificate) WHERE ((client_certificate IS NOT NULL) AND (deleted_at IS NULL));

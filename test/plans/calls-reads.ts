@@ -9,12 +9,16 @@ import { findEarlierAddress } from '../../server/store/endpoints/earlier-address
 import { readHealth } from '../../server/store/endpoints/endpoint-health.ts'
 import { readEndpointHours, readHoursOf } from '../../server/store/endpoints/endpoint-hours.ts'
 import {
-  type EndpointOrder,
   findAnyEndpoint,
-  listAllEndpoints,
   readHealthOf,
   readTroubled,
 } from '../../server/store/endpoints/endpoint-lists.ts'
+import {
+  countAllEndpoints,
+  type EndpointOrder,
+  listAllEndpoints,
+  readEndpointMarks,
+} from '../../server/store/endpoints/endpoint-pages.ts'
 import {
   findByAddress,
   findEndpoint,
@@ -102,7 +106,7 @@ import { readSealProgress } from '../../server/store/proofs/seal-progress.ts'
 import { readLastDrop } from '../../server/store/removal/audit-segment-retention.ts'
 import { readClientKeys } from '../../server/store/removal/payment-retention.ts'
 import { readDefaultRows } from '../../server/store/schema/default-partitions.ts'
-import { listAccounts } from '../../server/store/secrets/accounts.ts'
+import { countAccounts, listAccounts } from '../../server/store/secrets/accounts.ts'
 import { readCertificateEnds } from '../../server/store/secrets/certificate-ends.ts'
 import {
   countCertificateUses,
@@ -311,6 +315,17 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   for (const [label, filter] of Object.entries(filters)) {
     await recorder.record(label, () => listAllEndpoints(pool, { ...every, ...filter }, PAGE))
   }
+  const counted = { total: 1_000_000, mark: null }
+  const mark = { rank: 20, createdAt: now.toISOString(), id: endpointId }
+  const far = { number: 1, size: 20 }
+  await recorder.record('of all, at a mark', () =>
+    listAllEndpoints(pool, every, far, { ...counted, mark }),
+  )
+  await recorder.record('by words that many have', () =>
+    listAllEndpoints(pool, { ...every, search: 'receiver' }, PAGE, counted),
+  )
+  await recorder.record('', () => countAllEndpoints(pool, every))
+  await recorder.record('', () => readEndpointMarks(pool, every, 20_000))
   const some = sample.pending.slice(0, 20).map((row) => ({ ...row, id: row.endpointId }))
   await recorder.record('', () => readHealth(pool, clientKey, endpointId, now))
   await recorder.record('', () => readHealthOf(pool, some, now))
@@ -402,6 +417,8 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(label, () => listClients(pool, { search, order: 'name' }, PAGE))
   }
   await recorder.record('', () => listAccounts(pool, clientKey, PAGE))
+  await recorder.record('that were counted', () => listAccounts(pool, clientKey, PAGE, 1_000_000))
+  await recorder.record('', () => countAccounts(pool, clientKey))
   await recorder.record('', () => findSession(pool, Buffer.alloc(32), now))
   await recorder.record('', () => readLiveKeys(pool))
   await recorder.record('', () => readCertificates(pool))

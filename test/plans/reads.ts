@@ -52,7 +52,7 @@ const MEANT: readonly { because: string; reads: Readonly<Record<string, string>>
     because: 'the operator asks for all that are registered, or for how many there are',
     reads: {
       'clients.listClients': 'clients',
-      'endpoint-lists.listAllEndpoints': 'endpoints',
+      'endpoint-pages.readPage': 'endpoints',
       'search-hits.findNamedEndpoints': 'clients endpoints',
       'master-keys.countSecretsByMasterKey': 'client_secrets endpoints',
       'reseal.countForeignDigests': 'client_secrets',

@@ -1,10 +1,11 @@
-// The operator's list of endpoints: its pages in each order, and how many there are when they are too many to be counted
-// for each page.
+// The operator's list of endpoints: its pages in each order, and what is kept of it when there are too many to be counted for
+// each page.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { onboard, serveHttp } from '../../../test/support/injected-server.ts'
+import { until } from '../../../test/support/until.ts'
 import { AllEndpoints, ENDPOINT_ORDERS } from './view-all-endpoints.ts'
 
 const { pool } = await cloneDatabase()
@@ -45,7 +46,7 @@ async function fail(name: string, minute: number): Promise<void> {
 await fail('e', 2)
 await fail('b', 1)
 
-test('each order has the same pages, joined, as one page of all', async () => {
+test('each order has the same pages, joined, as one page of all, also where they begin at marks', async () => {
   const expected = {
     createdAt: 'dbeac',
     '-createdAt': 'caebd',
@@ -54,15 +55,19 @@ test('each order has the same pages, joined, as one page of all', async () => {
     failingSince: 'bedac',
     '-failingSince': 'ebcad',
   }
-  const all = new AllEndpoints(server.deps)
-  for (const order of ENDPOINT_ORDERS) {
-    let names = ''
-    for (let number = 0; number < 3; number++) {
-      const { items, total } = await all.view({ ...EVERY, order }, { number, size: 2 })
-      assert.equal(total, 5)
-      names += items.map(({ endpoint }) => endpoint.url.at(-1)).join('')
+  for (const all of [new AllEndpoints(server.deps), new AllEndpoints(server.deps, 0, 1)]) {
+    for (const filter of [{}, { clientId }, { search: 'example' }]) {
+      for (const order of ENDPOINT_ORDERS) {
+        let names = ''
+        for (let number = 0; number < 3; number++) {
+          const request = { number, size: 2 }
+          const { items, total } = await all.view({ ...EVERY, ...filter, order }, request)
+          assert.equal(total, 5)
+          names += items.map(({ endpoint }) => endpoint.url.at(-1)).join('')
+        }
+        assert.equal(names, expected[order], `${JSON.stringify(filter)} ${order}`)
+      }
     }
-    assert.equal(names, expected[order], order)
   }
 })
 
@@ -105,4 +110,51 @@ test('more than are counted each time are counted again after half a minute; the
   assert.deepEqual(await look(many), [6, 5])
   monotonicMs = 30_000
   assert.deepEqual(await look(many), [6, 6])
+})
+
+test('who goes on looking does not wait for the next count, nor misses it', async () => {
+  let monotonicMs = 0
+  const clock = { ...server.deps.clock, monotonicMs: () => monotonicMs, nowMs: () => Date.now() }
+  const all = new AllEndpoints({ ...server.deps, clock }, 4)
+  const look = async () => (await all.view(EVERY, { number: 0, size: 50 })).total
+  assert.equal(await look(), 6)
+  await register('g')
+  monotonicMs = 19_999
+  assert.equal(await look(), 6)
+  monotonicMs = 20_000
+  assert.equal(await look(), 6)
+  await until('they were counted', async () => (await look()) === 7)
+})
+
+test('a page that begins at a mark goes on where the one before ended, whatever was registered or deleted', async () => {
+  const all = new AllEndpoints(server.deps, 4, 2)
+  const look = async (number: number) =>
+    (await all.view(EVERY, { number, size: 2 })).items.map(({ endpoint }) => endpoint.url.at(-1))
+  const pages = [await look(0), await look(1)]
+  await register('h')
+  const url = 'https://example.com/d'
+  await pool.query('update endpoints set deleted_at = now() where url = $1', [url])
+  for (const number of [2, 3, 4]) pages.push(await look(number))
+  assert.deepEqual(
+    pages.map((page) => page.join('')),
+    ['db', 'ea', 'cf', 'gh', ''],
+  )
+})
+
+test('a word that many have is found although none of those before them has it', async () => {
+  await pool.query(
+    `insert into endpoints (client_key, id, kind, shard, url, href_hash, shared_key, created_at, changed_at)
+     select c.client_key, gen_random_uuid(), 'subscription', 0, 'https://example.com/' || n,
+       sha256(n::text::bytea), '', date '2020-01-01', now()
+     from clients c, generate_series(1, 2000) as n where c.id = $1`,
+    [clientId],
+  )
+  const all = new AllEndpoints(server.deps, 0)
+  const find = async () => {
+    const { items, total } = await all.view({ ...EVERY, search: 'f' }, { number: 0, size: 1 })
+    return [items.map(({ endpoint }) => endpoint.url), total]
+  }
+  const expected = [['https://example.com/f'], 1]
+  assert.deepEqual(await find(), expected)
+  assert.deepEqual(await find(), expected)
 })

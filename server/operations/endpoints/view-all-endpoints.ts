@@ -1,20 +1,25 @@
 // The endpoints of all clients as the operator sees them, with their health; and the operator's own pause.
 
-import type { Page, PageRequest } from '../../core/asking/numbered-pages.ts'
+import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbered-pages.ts'
 import type { EndpointHealth } from '../../core/delivery/health.ts'
-import { Remembered } from '../../core/plain/remembered.ts'
 import { readHealth } from '../../store/endpoints/endpoint-health.ts'
 import { type EndpointHour, readEndpointHours } from '../../store/endpoints/endpoint-hours.ts'
 import {
-  ENDPOINT_ORDERS,
-  type EndpointFilter,
   findAnyEndpoint,
-  listAllEndpoints,
   type OwnedEndpoint,
   readHealthOf,
 } from '../../store/endpoints/endpoint-lists.ts'
+import {
+  countAllEndpoints,
+  ENDPOINT_ORDERS,
+  type EndpointFilter,
+  type EndpointMark,
+  listAllEndpoints,
+  readEndpointMarks,
+} from '../../store/endpoints/endpoint-pages.ts'
 import type { Audit } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
+import { COUNTED_EACH_TIME_MAX, KeptCounts } from '../shared/kept-counts.ts'
 import { notFound } from '../shared/service-errors.ts'
 import { changeEndpoint, type EndpointChange } from './change-endpoint.ts'
 
@@ -27,44 +32,67 @@ export interface EndpointWithHealth {
   hours: readonly EndpointHour[]
 }
 
-/** Counting reads something of each: a hundred thousand take ten milliseconds, a million a hundred. */
-const COUNTED_EACH_TIME_MAX = 100_000
-const TOTAL_KEPT_MS = 30_000
-const FILTERS_MAX = 1_000
+/** To pass over so many takes a few milliseconds. */
+const MARKED_EACH = 20_000
 
-/** The list of all endpoints. More than a hundred thousand that match are counted twice a minute, not for each page. */
+/**
+ * The list of all endpoints. More than a hundred thousand that match are counted now and then, not for each page; and a page
+ * far behind the first begins at a mark.
+ */
 export class AllEndpoints {
   readonly #deps: Deps
   readonly #countedEachTimeMax: number
-  readonly #totals: Remembered<string, number>
+  readonly #markedEach: number
+  readonly #totals: KeptCounts<number>
+  readonly #marks: KeptCounts<readonly EndpointMark[]>
 
-  constructor(deps: Deps, countedEachTimeMax = COUNTED_EACH_TIME_MAX) {
+  constructor(deps: Deps, countedEachTimeMax = COUNTED_EACH_TIME_MAX, markedEach = MARKED_EACH) {
     this.#deps = deps
     this.#countedEachTimeMax = countedEachTimeMax
-    this.#totals = new Remembered({
-      keysMax: FILTERS_MAX,
-      expiry: { monotonicMs: () => deps.clock.monotonicMs(), ageMsMax: TOTAL_KEPT_MS },
-    })
+    this.#markedEach = markedEach
+    this.#totals = new KeptCounts(deps, (total) => total > countedEachTimeMax)
+    this.#marks = new KeptCounts(deps)
   }
 
   async view(filter: EndpointFilter, request: PageRequest): Promise<Page<EndpointWithHealth>> {
     const { pool, clock } = this.#deps
     const { order: _, ...matched } = filter
-    const key = JSON.stringify(matched)
-    const counted = this.#totals.look(key) ?? null
+    const list = JSON.stringify(matched)
+    const total = this.#totals.look(list, () => countAllEndpoints(pool, filter))
+    const counted =
+      total === null ? null : { total, mark: await this.#markBefore(list, filter, request) }
     const page = await listAllEndpoints(pool, filter, request, counted)
-    if (counted === null && page.total > this.#countedEachTimeMax) {
-      this.#totals.put(key, page.total)
-    }
+    if (total === null && page.total > this.#countedEachTimeMax) this.#totals.put(list, page.total)
     const now = new Date(clock.nowMs())
-    const health = await readHealthOf(pool, page.items, now)
-    const hours = await readEndpointHours(pool, page.items, now)
+    const [health, hours] = await Promise.all([
+      readHealthOf(pool, page.items, now),
+      readEndpointHours(pool, page.items, now),
+    ])
     const items = page.items.map((endpoint) => ({
       endpoint,
       health: health.get(endpoint.id) as EndpointHealth,
       hours: hours.get(endpoint.id) ?? [],
     }))
     return { ...page, items }
+  }
+
+  /**
+   * Only in the order in which they were registered: new ones come behind every mark, so that a reader of page after page
+   * misses none. And not for words or health: to look at them one after the other takes longer than to sort them.
+   */
+  async #markBefore(
+    list: string,
+    filter: EndpointFilter,
+    request: PageRequest,
+  ): Promise<EndpointMark | null> {
+    const { order, search, isFailing } = filter
+    const offset = pageOffset(request)
+    if (order !== 'createdAt' || search !== null || isFailing !== null) return null
+    if (offset < this.#markedEach) return null
+    const marks = await this.#marks.get(list, () =>
+      readEndpointMarks(this.#deps.pool, filter, this.#markedEach),
+    )
+    return marks.findLast(({ rank }) => rank <= offset) ?? null
   }
 }
 

@@ -34,22 +34,40 @@ export async function findClientsOfAccounts(
   return new Map(rows.map((row) => [row.id, row.client_key]))
 }
 
+/** `total`: how many there are, where that was counted before; otherwise they are counted with the page. */
 export async function listAccounts(
   db: Db,
   clientKey: number,
   page: PageRequest,
+  total: number | null = null,
 ): Promise<Page<Account>> {
-  // One statement, hence one snapshot. The outer join keeps the count when the page is empty.
+  const values: unknown[] = [clientKey, page.size, pageOffset(page)]
+  const counted =
+    total === null
+      ? 'count(*) as total from accounts where client_key = $1'
+      : `$${values.push(total)}::bigint as total`
+  // One statement, hence one snapshot. The outer join keeps the count when the page is empty. Those before the page are
+  // passed over in the index.
   const { rows } = await db.query<{ total: number; id: string | null; name: string }>({
     text: `select all_of_them.total, shown.id, shown.name
-           from (select count(*) as total from accounts where client_key = $1) as all_of_them
-           left join lateral (
-             select id, name, created_at from accounts where client_key = $1
-             order by created_at, id limit $2 offset $3
+           from (select ${counted}) as all_of_them
+           left join (
+             select a.id, a.name, a.created_at
+             from (select id from accounts where client_key = $1
+                   order by created_at, id limit $2 offset $3) as on_page
+             join accounts a on a.client_key = $1 and a.id = on_page.id
            ) as shown on true
            order by shown.created_at, shown.id`,
-    values: [clientKey, page.size, pageOffset(page)],
+    values,
   })
   const items = rows.flatMap((row) => (row.id === null ? [] : [{ id: row.id, name: row.name }]))
   return { ...page, items, total: rows[0]?.total ?? 0 }
+}
+
+export async function countAccounts(db: Db, clientKey: number): Promise<number> {
+  const { rows } = await db.query<{ total: number }>({
+    text: 'select count(*) as total from accounts where client_key = $1',
+    values: [clientKey],
+  })
+  return rows[0]?.total ?? 0
 }

@@ -1,6 +1,10 @@
 -- The statements of server/store/secrets/accounts.ts, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
+-- accounts.countAccounts: planned each time
+prepare "accounts.countAccounts" (integer) as
+  select count(*) as total from accounts where client_key = $1;
+
 -- accounts.findClientsOfAccounts: kept as find-clients-of-accounts, hot path
 prepare "accounts.findClientsOfAccounts" (uuid[]) as
   select id, client_key from accounts where id = any($1::uuid[]);
@@ -13,8 +17,22 @@ prepare "accounts.insertAccount" (integer, uuid, text, timestamp with time zone)
 prepare "accounts.listAccounts" (integer, bigint, bigint) as
   select all_of_them.total, shown.id, shown.name
   from (select count(*) as total from accounts where client_key = $1) as all_of_them
-  left join lateral (
-    select id, name, created_at from accounts where client_key = $1
-    order by created_at, id limit $2 offset $3
+  left join (
+    select a.id, a.name, a.created_at
+    from (select id from accounts where client_key = $1
+      order by created_at, id limit $2 offset $3) as on_page
+    join accounts a on a.client_key = $1 and a.id = on_page.id
+  ) as shown on true
+  order by shown.created_at, shown.id;
+
+-- accounts.listAccounts that were counted: planned each time
+prepare "accounts.listAccounts that were counted" (integer, bigint, bigint, bigint) as
+  select all_of_them.total, shown.id, shown.name
+  from (select $4::bigint as total) as all_of_them
+  left join (
+    select a.id, a.name, a.created_at
+    from (select id from accounts where client_key = $1
+      order by created_at, id limit $2 offset $3) as on_page
+    join accounts a on a.client_key = $1 and a.id = on_page.id
   ) as shown on true
   order by shown.created_at, shown.id;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../core/plain/errors.ts'
 import { ROLES } from '../../../core/plain/operator.ts'
 import type { ConsoleSession, SignIn } from '../../../operations/access/console-session.ts'
-import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
+import { viewFirstAccounts } from '../../../operations/clients/view-accounts.ts'
 import type { CompanySignIn } from '../../../operations/people/company-sign-in.ts'
 import { sendKept } from '../../answers/kept-file.ts'
 import { Instant, TextOrNull, Uuid, WordOrNull } from '../../basics/scalars.ts'
@@ -312,13 +312,13 @@ async function toSessionBody(deps: ServerDeps, session: ConsoleSession) {
   if (session.kind === 'operator') {
     return { kind: session.kind, ...session.operator, expiresAt }
   }
-  const { clientId } = session.caller
-  const { items } = await viewAccounts(deps, clientId, { number: 0, size: ACCOUNTS_SHOWN_MAX })
+  const { clientId, clientKey } = session.caller
+  const accounts = await viewFirstAccounts(deps, clientKey, ACCOUNTS_SHOWN_MAX)
   return {
     kind: session.kind,
     clientId,
     clientName: session.clientName,
-    accounts: [...items],
+    accounts: [...accounts],
     expiresAt,
   }
 }

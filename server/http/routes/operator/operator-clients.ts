@@ -12,7 +12,7 @@ import {
 } from '../../../operations/clients/change-client.ts'
 import { onboardClient } from '../../../operations/clients/onboard-client.ts'
 import { openAccount } from '../../../operations/clients/open-account.ts'
-import { viewAccounts } from '../../../operations/clients/view-accounts.ts'
+import { AccountLists } from '../../../operations/clients/view-accounts.ts'
 import { CLIENT_ORDERS, viewClient, viewClients } from '../../../operations/clients/view-clients.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
@@ -111,6 +111,7 @@ export interface ClientRoutesDeps extends Deps {
 }
 
 export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
+  const accountLists = new AccountLists(deps)
   return (app) => {
     app.route({
       method: 'POST',
@@ -285,14 +286,15 @@ export function operatorClientRoutes(deps: ClientRoutesDeps): Routes {
       ...forOperators('viewer', {
         operationId: 'listAccounts',
         summary: "List a client's accounts",
-        description: 'All accounts of one client.',
+        description:
+          'All accounts of one client, in the order in which they were created. `totalElements` above 100,000 may be 30 seconds old.',
         params: IdParams,
         ...pagesOf(AccountItem),
         problems: ABOUT_CLIENT,
       }),
       handler: async (request) => {
         const page = toPageRequest(request.query)
-        const accounts = await viewAccounts(deps, readId(request.params.id), page)
+        const accounts = await accountLists.view(readId(request.params.id), page)
         return toPageBody(accounts, (account) => account)
       },
     })
