@@ -117,18 +117,20 @@ export class KafkaGroup {
     }
   }
 
-  /** Leaves, so that the others share its partitions out at once. */
+  /** Leaves, so that the others share its partitions out at once. First, because a join that is under way would make a
+   *  client that is closed a member again, which beats in vain for as long as the process lives. */
   async close(): Promise<void> {
     clearInterval(this.#looking)
     this.#partitions = null
     try {
-      await this.#consumer.close(true)
+      await this.#consumer.leaveGroup(true)
     } catch {
-      // Refused, as by a coordinator that is moving, the client stays open, and a join that is under way would make it
-      // a member whose partitions are not read. Without an id it closes and leaves nothing; the group gives it up.
+      // Refused, as by a coordinator that is moving, it would remain a member, and its client open. Without an id it
+      // leaves nothing; the group gives it up.
       this.#consumer.memberId = null
-      await this.#consumer.close(true).catch(() => {})
+      await this.#consumer.leaveGroup(true)
     }
+    await this.#consumer.close(true).catch(() => {})
   }
 
   #follow(): void {

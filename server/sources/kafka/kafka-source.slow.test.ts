@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { tracingChannel } from 'node:diagnostics_channel'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { findErrorBy } from '@platformatic/kafka'
@@ -127,6 +128,38 @@ test('members of one group that read other topics have partitions of their own e
   for (const one of [feed, other]) one.assertWhole()
   await Promise.all([second.stop(), third.stop()])
 })
+
+test('a process that leaves while it joins does not beat afterwards', { skip }, async () => {
+  const feed = await open()
+  const first = feed.source()
+  await until('the first consumes', () => first.isConsuming, LONG_MS)
+  const beats: unknown[] = []
+  listenTo('heartbeat', ({ client }) => beats.push(client))
+  const second = feed.source()
+  let leaving: unknown = null
+  let stopped: Promise<void> | null = null
+  listenTo('group', ({ client, operation }) => {
+    if (stopped !== null || operation !== 'syncGroup' || beats.includes(client)) return
+    leaving = client
+    stopped = second.stop()
+  })
+  await until('the second is given its partitions', () => stopped !== null, LONG_MS)
+  await stopped
+  const beatsAtStop = beats.length
+  await until('the first beats on', () => beats.length >= beatsAtStop + 10, LONG_MS)
+  assert.equal(beats.slice(beatsAtStop).includes(leaving), false)
+})
+
+/** What the library tells of its clients. */
+function listenTo(
+  what: 'group' | 'heartbeat',
+  hear: (context: { client: unknown; operation: string }) => unknown,
+): void {
+  const heard = { start: hear as (context: object) => void }
+  const channel = tracingChannel(`plt:kafka:consumer:${what}`)
+  channel.subscribe(heard as never)
+  cleanUps.push(() => void channel.unsubscribe(heard as never))
+}
 
 test('brokers killed one after the other, leaders and coordinators among them, cost only time', {
   skip,
