@@ -1,58 +1,78 @@
-// The broker of a run: a real nats-server with its stream on disk, killed and started again, and the feed
-// that publishes payments to it. What is acknowledged is that a message is in the stream: from then on it is
-// the service's to record.
+// The brokers of a run: real servers with what they keep on disk, killed, frozen and started again, and the feeds that
+// publish payments to them. What is acknowledged is that the broker keeps it: from then on it is the service's to record.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { connect, type NatsConnection } from '@nats-io/transport-node'
-import { findNatsServer, type NatsServer, startNatsServer } from '../support/nats-server.ts'
 import type { Owner } from '../support/owner.ts'
-import type { Acknowledged } from './feeds.ts'
+import { type Acknowledged, BROKER_FEEDS, type BrokerFeed, FEED_NAMES } from './feeds.ts'
+import { startKafkaBroker } from './kafka-broker.ts'
+import { startNatsBroker } from './nats-broker.ts'
+import type { Suite } from './settings.ts'
 
-const STREAM = 'PAYBELL'
 const AGAIN_MS = 50
 
+export interface PublishedBody {
+  id: string
+  version: number
+}
+
+/** What one kind of broker does in its own way. */
+export interface BrokerServer {
+  /** Of the service that consumes from it. */
+  settings: Readonly<Record<string, string>>
+  /** Once; that it may be kept twice is the service's to bear. */
+  publish(accountId: string, body: PublishedBody): Promise<unknown>
+  /** How much it keeps that the service has not acknowledged yet. */
+  open(): Promise<number>
+  signal(name: NodeJS.Signals): void
+  kill(): Promise<void>
+  /** With what it kept. */
+  restart(): Promise<void>
+}
+
+/** Or in one line why it cannot be had. */
+export type StartedServer = BrokerServer | { missing: string }
+
+const START: Record<BrokerFeed, (owner: Owner) => Promise<StartedServer>> = {
+  nats: startNatsBroker,
+  kafka: startKafkaBroker,
+}
+
 export class Broker {
-  readonly #server: NatsServer
-  readonly #connection: NatsConnection
+  readonly feed: BrokerFeed
+  readonly #server: BrokerServer
   isGivenUp = false
 
-  private constructor(server: NatsServer, connection: NatsConnection) {
+  constructor(feed: BrokerFeed, server: BrokerServer) {
+    this.feed = feed
     this.#server = server
-    this.#connection = connection
   }
 
-  /** Null where no nats-server is installed. */
-  static async start(owner: Owner): Promise<Broker | null> {
-    const binary = findNatsServer()
-    if (binary === null) return null
-    const server = await startNatsServer(owner, binary)
-    const servers = server.url
-    const connection = await connect({ servers, maxReconnectAttempts: -1, reconnectTimeWait: 50 })
-    owner.after(() => connection.close())
-    const manager = await jetstreamManager(connection)
-    await manager.streams.add({ name: STREAM, subjects: ['paybell.payments.>'] })
-    return new Broker(server, connection)
+  get name(): string {
+    return FEED_NAMES[this.feed]
   }
 
-  get url(): string {
-    return this.#server.url
+  get settings(): Readonly<Record<string, string>> {
+    return this.#server.settings
   }
 
   async kill(downMs: number): Promise<void> {
-    await this.#server.stop('SIGKILL')
+    await this.#server.kill()
     await sleep(downMs)
-    await this.#server.start()
+    // Nobody would end it any more.
+    if (!this.isGivenUp) await this.#server.restart()
   }
 
-  /** Until it is in the stream, once: a repeated message is known by its id. */
-  async write(accountId: string, body: { id: string; version: number }): Promise<Acknowledged> {
-    const subject = `paybell.payments.${accountId}`
-    const msgID = `${body.id}/${body.version}`
+  async freeze(ms: number): Promise<void> {
+    this.#server.signal('SIGSTOP')
+    await sleep(ms)
+    this.#server.signal('SIGCONT')
+  }
+
+  /** Until the broker keeps it. */
+  async write(accountId: string, body: PublishedBody): Promise<Acknowledged> {
     for (;;) {
       try {
-        const bytes = JSON.stringify(body)
-        await jetstream(this.#connection).publish(subject, bytes, { msgID, timeout: 2_000 })
+        await this.#server.publish(accountId, body)
         return { outcome: 'changed', event: null }
       } catch (error) {
         if (this.isGivenUp) throw error
@@ -61,10 +81,25 @@ export class Broker {
     }
   }
 
-  /** Messages that are not acknowledged by the service yet. */
-  async open(): Promise<number> {
-    const manager = await jetstreamManager(this.#connection)
-    const info = await manager.consumers.info(STREAM, 'paybell')
-    return info.num_pending + info.num_ack_pending
+  /** False also while it cannot be asked. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#server.open().catch(() => 1)) === 0
   }
+}
+
+export interface StartedBrokers {
+  brokers: readonly Broker[]
+  /** Of those that the suite has, why they cannot be had. */
+  missing: ReadonlyMap<BrokerFeed, string>
+}
+
+export async function startBrokers(suite: Suite, owner: Owner): Promise<StartedBrokers> {
+  const brokers: Broker[] = []
+  const missing = new Map<BrokerFeed, string>()
+  for (const feed of BROKER_FEEDS.filter((one) => suite.brokers[one])) {
+    const server = await START[feed](owner)
+    if ('missing' in server) missing.set(feed, server.missing)
+    else brokers.push(new Broker(feed, server))
+  }
+  return { brokers, missing }
 }

@@ -1,8 +1,18 @@
-// The ways in: what each tells its writer, and how the writer draws one of them.
+// The ways in: what each tells its writer, and what its users call it.
 
 import type { AcknowledgedWrite } from '../simulator/records.ts'
 
-export type Feed = 'put' | 'batch' | 'sql' | 'nats'
+export const BROKER_FEEDS = ['nats', 'kafka'] as const
+export type BrokerFeed = (typeof BROKER_FEEDS)[number]
+export type Feed = 'put' | 'batch' | 'sql' | BrokerFeed
+
+export const FEED_NAMES: Readonly<Record<Feed, string>> = {
+  put: 'HTTP',
+  batch: 'HTTP',
+  sql: 'SQL',
+  nats: 'NATS',
+  kafka: 'Kafka',
+}
 
 export type Acknowledged = Pick<AcknowledgedWrite, 'outcome' | 'event'>
 

@@ -4,6 +4,8 @@ import { judgeHour, type Told, toPage } from './hour.ts'
 
 const RUN: Told = {
   seed: 7,
+  feeds: ['put', 'batch', 'sql', 'nats', 'kafka'],
+  missing: new Map(),
   ...{ kills: 60, faults: 200, deliveries: 60_000 },
   ...{ lost: 0, inverted: 0, doubled: 5, violations: 0 },
   ...{ takenMs: [300, 400], sentMs: [350, 450] },
@@ -25,9 +27,23 @@ test('the page says what was done, what came of it, and how to do it again', () 
   const page = toPage(HOUR, 7)
   assert.match(page, /\*\*It held\.\*\*/)
   assert.match(page, /npm run chaos -- --hour --seed 7/)
+  assert.match(page, /^Feeds: HTTP, SQL, NATS, Kafka\.$/m)
   assert.match(page, /\| deliveries \| 720000 \|/)
   assert.match(page, /\| lost \| 0 \|/)
   assert.match(page, /p50 300, p99 400, max 400 ms \(24\)/)
   assert.equal(page.match(/^\| (?:7|8|9|1\d) \| 60 /gm)?.length, 12)
   assert.match(toPage(HOUR.slice(3), 7), /\*\*It proves nothing: only 9 of 12 runs\.\*\*/)
+})
+
+test('the page names a feed only where every run had it, and says why another is missing', () => {
+  const withoutKafka = { ...RUN, feeds: RUN.feeds.filter((feed) => feed !== 'kafka') }
+  const missing = new Map([['kafka', 'java is not installed, which Kafka needs']] as const)
+  assert.match(
+    toPage([...HOUR.slice(1), { ...withoutKafka, missing }], 7),
+    /^Feeds: HTTP, SQL, NATS\. Kafka: not among the feeds, because java is not installed, which Kafka needs\.$/m,
+  )
+  assert.match(
+    toPage([...HOUR.slice(1), withoutKafka], 7),
+    /^Feeds: HTTP, SQL, NATS\. Kafka: not among the feeds, because a run has published nothing to it\.$/m,
+  )
 })

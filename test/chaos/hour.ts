@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, totalmem } from 'node:os'
+import { BROKER_FEEDS, type BrokerFeed, FEED_NAMES, type Feed } from './feeds.ts'
 import { describe, spread } from './report.ts'
 import { type ChaosResult, runChaos } from './run.ts'
 import { FULL } from './settings.ts'
@@ -40,6 +41,9 @@ export async function runHour({ seed, page, signal, onNote }: HourOptions): Prom
 /** What the page keeps of a run. */
 export interface Told {
   seed: number
+  /** Those by which something was acknowledged. */
+  feeds: readonly Feed[]
+  missing: ReadonlyMap<BrokerFeed, string>
   kills: number
   faults: number
   deliveries: number
@@ -56,12 +60,14 @@ export interface Told {
 const LOST = ['I1', 'I2', 'I3', 'I10']
 const INVERTED = ['I6']
 
-function tell({ seed, verdict, faults, repeatWith }: ChaosResult): Told {
+function tell({ seed, verdict, faults, feeds, missing, repeatWith }: ChaosResult): Told {
   const count = (of: readonly string[]) =>
     verdict.violations.filter(({ invariant }) => of.includes(invariant)).length
   const all = [...faults]
   return {
     seed,
+    feeds: [...feeds.keys()],
+    missing,
     kills: sum(all.filter(([what]) => what.includes('killed')).map(([, times]) => times)),
     faults: sum(all.map(([, times]) => times)),
     deliveries: verdict.figures.deliveries ?? 0,
@@ -99,6 +105,8 @@ export function toPage(results: readonly Told[], seed: number): string {
     '',
     why.length === 0 ? '**It held.**' : `**It proves nothing: ${why.join(', ')}.**`,
     '',
+    ...feedsOf(results),
+    '',
     '| | |',
     '|---|---|',
     `| deliveries | ${total(({ deliveries }) => deliveries)} |`,
@@ -120,6 +128,19 @@ export function toPage(results: readonly Told[], seed: number): string {
     `One of them again: \`npm run chaos -- ${results[0]?.repeatWith ?? ''}\` with its seed.`,
     '',
   ].join('\n')
+}
+
+/** Those that every run had, and why others are not among them. */
+function feedsOf(results: readonly Told[]): string[] {
+  const isAmong = (feed: Feed) => results.every(({ feeds }) => feeds.includes(feed))
+  const all = Object.keys(FEED_NAMES) as Feed[]
+  const names = new Set(all.filter(isAmong).map((feed) => FEED_NAMES[feed]))
+  const absent = BROKER_FEEDS.filter((feed) => !isAmong(feed)).map((feed) => {
+    const told = results.find(({ missing }) => missing.has(feed))
+    const why = told?.missing.get(feed) ?? 'a run has published nothing to it'
+    return `${FEED_NAMES[feed]}: not among the feeds, because ${why}.`
+  })
+  return [[`Feeds: ${[...names].join(', ')}.`, ...absent].join(' ')]
 }
 
 function toRow({ kills, faults, deliveries, lost, inverted, doubled, violations }: Told): string {

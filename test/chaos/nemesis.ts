@@ -1,5 +1,5 @@
 // The nemesis: what it does, to what and when is drawn from the seed. Several loops work at once: one
-// strikes processes, one the database and the connections to it, one the broker, one moves the database's
+// strikes processes, one the database and the connections to it, one each broker, one moves the database's
 // clock, and one changes endpoints as their owner would.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,8 +9,9 @@ import type { ClockJumps } from './clock-jumps.ts'
 import type { ChaosDatabase } from './database.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FaultLog } from './fault-log.ts'
+import type { BrokerFeed } from './feeds.ts'
 import type { Service } from './services.ts'
-import { type Blow, clockOffMsMax, type Suite, type Trouble } from './settings.ts'
+import { type Blow, type BrokerPlan, clockOffMsMax, type Suite, type Trouble } from './settings.ts'
 
 export interface Kill {
   node: string
@@ -26,8 +27,8 @@ interface Arena {
   services: readonly Service[]
   database: ChaosDatabase
   endpoints: Endpoints
-  /** Null where none is installed. */
-  broker: Broker | null
+  /** Those that are installed. */
+  brokers: readonly Broker[]
   clock: ClockJumps | null
   faults: FaultLog
   note(line: string): void
@@ -37,13 +38,15 @@ const HOUR_MS = 3_600_000
 const CLOCK_SHIFTS_MS = [-HOUR_MS, HOUR_MS, -8 * 24 * HOUR_MS, 8 * 24 * HOUR_MS]
 const ROLLING_ROUNDS = 2
 const STARTS_MAX = 50
+const BROKER_DICE: Record<BrokerFeed, number> = { nats: 14, kafka: 16 }
 
 export class Nemesis {
   readonly kills: Kill[] = []
   readonly stops: Stop[] = []
   readonly #arena: Arena
   readonly #suite: Suite
-  readonly #dice: { blows: Dice; troubles: Dice; control: Dice; broker: Dice; clock: Dice }
+  readonly #seed: number
+  readonly #dice: { blows: Dice; troubles: Dice; control: Dice; clock: Dice }
   readonly #stricken = new Set<Service>()
   readonly #under: Set<Promise<void>> = new Set()
   #isDone = false
@@ -52,11 +55,11 @@ export class Nemesis {
   constructor(arena: Arena, suite: Suite, seed: number) {
     this.#arena = arena
     this.#suite = suite
+    this.#seed = seed
     this.#dice = {
       blows: new Dice(seed, 11),
       troubles: new Dice(seed, 12),
       control: new Dice(seed, 13),
-      broker: new Dice(seed, 14),
       clock: new Dice(seed, 15),
     }
   }
@@ -69,10 +72,11 @@ export class Nemesis {
     hands.push(this.#every(suite.troubleEveryMs, this.#dice.troubles, () => this.#trouble()))
     const act = () => this.#arena.endpoints.act()
     hands.push(this.#every(suite.controlEveryMs, this.#dice.control, act))
-    const { broker, clock } = this.#arena
-    if (broker) {
-      const kill = () => this.#killBroker(broker)
-      hands.push(this.#every(suite.brokerEveryMs, this.#dice.broker, kill))
+    const { brokers, clock } = this.#arena
+    for (const broker of brokers) {
+      const plan = suite.brokers[broker.feed] as BrokerPlan
+      const dice = new Dice(this.#seed, BROKER_DICE[broker.feed])
+      hands.push(this.#every(plan.everyMs, dice, () => this.#strikeBroker(broker, plan, dice)))
     }
     if (clock && suite.clockJumps) {
       const jump = () => this.#jump(clock)
@@ -117,12 +121,15 @@ export class Nemesis {
     }
   }
 
-  /** No excuse for anything: what is in the stream waits there. */
-  async #killBroker(broker: Broker): Promise<void> {
-    const downMs = this.#dice.broker.between(0, 1_500)
-    this.#arena.note(`broker killed, for ${Math.round(downMs)} ms`)
-    this.#arena.faults.count('broker killed')
-    await broker.kill(downMs)
+  /** No excuse for anything: what it keeps waits there. */
+  async #strikeBroker(broker: Broker, plan: BrokerPlan, dice: Dice): Promise<void> {
+    const isFrozen = dice.chance(plan.frozenShare)
+    const ms = dice.between(0, isFrozen ? 4_000 : 1_500)
+    const what = `${broker.name} ${isFrozen ? 'frozen' : 'killed'}`
+    this.#arena.note(`${what}, for ${Math.round(ms)} ms`)
+    this.#arena.faults.count(what)
+    await (isFrozen ? broker.freeze(ms) : broker.kill(ms))
+    this.#arena.note(`${broker.name} is back`)
   }
 
   async #jump(clock: ClockJumps): Promise<void> {

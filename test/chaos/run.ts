@@ -10,14 +10,14 @@ import { Dice } from '../simulator/dice.ts'
 import type { Limits, RunRecord } from '../simulator/records.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import { Api } from './api.ts'
-import { Broker } from './broker.ts'
+import { type Broker, startBrokers } from './broker.ts'
 import { Child } from './children.ts'
 import { ClockJumps } from './clock-jumps.ts'
 import { ChaosDatabase } from './database.ts'
 import { Endpoints } from './endpoints.ts'
 import { readDueNow, readStored, toRunRecord } from './evidence.ts'
 import { FaultLog } from './fault-log.ts'
-import type { FedWrite } from './feeds.ts'
+import { type BrokerFeed, FEED_NAMES, type FedWrite, type Feed } from './feeds.ts'
 import { Nemesis } from './nemesis.ts'
 import { DatabaseProxy } from './proxy.ts'
 import type { FromReceivers, ReceivedLine, ReceiversOrder, ToReceivers } from './receivers.ts'
@@ -47,7 +47,9 @@ export interface ChaosResult {
   verdict: Verdict
   faults: ReadonlyMap<string, number>
   control: ReadonlyMap<string, number>
-  feeds: ReadonlyMap<string, number>
+  feeds: ReadonlyMap<Feed, number>
+  /** The brokers that were not among them, and why. */
+  missing: ReadonlyMap<BrokerFeed, string>
   notes: readonly { atMs: number; text: string }[]
   refusals: number
   paths: ReadonlyMap<string, string>
@@ -101,8 +103,8 @@ class Run {
     const { suite, seed } = this.#options
     this.#watchOurselves()
     const owner = { after: (run: () => Promise<void> | void) => void this.#cleanUps.push(run) }
-    const broker = await Broker.start(owner)
-    if (broker === null) this.#note('nats-server is not installed: nothing is fed through it')
+    const { brokers, missing } = await startBrokers(suite, owner)
+    for (const [feed, why] of missing) this.#note(`without ${FEED_NAMES[feed]}: ${why}`)
     const clock = suite.clockJumps ? await ClockJumps.find(owner) : null
     if (suite.clockJumps && clock === null) {
       this.#note("libfaketime is not installed: the database's clock does not jump")
@@ -115,7 +117,7 @@ class Run {
     const operatorKey = randomBytes(32).toString('base64url')
     const [receiversPort, services] = await Promise.all([
       this.#startReceivers(),
-      this.#startServices(database, operatorKey, broker?.url ?? null),
+      this.#startServices(database, operatorKey, brokers),
     ])
     const api = new Api(services, new Dice(seed, 1))
     this.#cleanUps.push(() => {
@@ -129,11 +131,11 @@ class Run {
     const sql = new SqlFeed(database, api.accountId)
     this.#cleanUps.push(() => {
       sql.isGivenUp = true
-      if (broker) broker.isGivenUp = true
+      for (const broker of brokers) broker.isGivenUp = true
     })
-    const writer = new Writer({ api, sql, broker }, suite, new Dice(seed, 3), writesLog)
+    const writer = new Writer({ api, sql, brokers }, suite, new Dice(seed, 3), writesLog)
     const note = (text: string) => this.#note(text)
-    const arena = { services, database, endpoints, broker, clock, faults: this.#faults, note }
+    const arena = { services, database, endpoints, brokers, clock, faults: this.#faults, note }
     const nemesis = new Nemesis(arena, suite, seed)
     this.#nemesis = nemesis
 
@@ -146,7 +148,7 @@ class Run {
     note('the faults are over')
     const faultsEndedAtMs = Date.now()
     const dueAtFaultsEnd = await database.ask(readDueNow)
-    const isDrained = await this.#drain(database, broker, faultsEndedAtMs)
+    const isDrained = await this.#drain(database, brokers, faultsEndedAtMs)
     const drainedInMs = Date.now() - faultsEndedAtMs
     const endedAtMs = Date.now()
     const stops = [...nemesis.stops]
@@ -195,6 +197,7 @@ class Run {
       faults: this.#faults.counts,
       control: endpoints.counts,
       feeds: new Map([...byFeed].map(([feed, of]) => [feed, of.length])),
+      missing,
       notes: this.#notes,
       refusals: api.refusals,
       paths: new Map(endpoints.all.map(({ id, path }) => [id, path])),
@@ -238,7 +241,7 @@ class Run {
   async #startServices(
     database: ChaosDatabase,
     operatorKey: string,
-    natsUrl: string | null,
+    brokers: readonly Broker[],
   ): Promise<Service[]> {
     const masterKey = randomBytes(32).toString('base64')
     const services: Service[] = []
@@ -255,7 +258,7 @@ class Run {
         operatorKey,
         logFile: this.#file(`${name}.log`),
         logLevel: this.#options.logLevel ?? 'silent',
-        natsUrl,
+        settings: Object.assign({}, ...brokers.map(({ settings }) => settings)),
       }
       const service = new Service(name, proxy, order, this.#faults)
       services.push(service)
@@ -268,11 +271,16 @@ class Run {
     return services
   }
 
-  /** Until the broker has nothing left, and nothing is pending but what waits for an endpoint that the
+  /** Until no broker has anything left, and nothing is pending but what waits for an endpoint that the
    *  service has disabled. */
-  async #drain(database: ChaosDatabase, broker: Broker | null, sinceMs: number): Promise<boolean> {
+  async #drain(
+    database: ChaosDatabase,
+    brokers: readonly Broker[],
+    sinceMs: number,
+  ): Promise<boolean> {
     while (Date.now() < sinceMs + limitOf(this.#options.suite.drainMsMax)) {
-      if (broker && (await broker.open().catch(() => 1)) > 0) {
+      const areEmpty = await Promise.all(brokers.map((broker) => broker.isEmpty()))
+      if (areEmpty.includes(false)) {
         await sleep(200)
         continue
       }

@@ -14,7 +14,8 @@ export interface ServiceOrder {
   operatorKey: string
   logFile: string
   logLevel: string
-  natsUrl: string | null
+  /** Of the brokers. */
+  settings: Readonly<Record<string, string>>
 }
 
 export type FromService =
@@ -26,6 +27,7 @@ export type ToService = { kind: 'be busy'; ms: number }
 
 const LOOK_EVERY_MS = 20
 const HELD_MS = 150
+const LINGER_MS_MAX = 1_000
 
 const order = JSON.parse(process.env.CHAOS_SERVICE ?? '') as ServiceOrder
 const tell = (message: FromService) => process.send?.(message)
@@ -34,7 +36,7 @@ const app = createApp({
   config: loadConfig('sandbox', {
     PORT: '0',
     PAYBELL_REQUESTS_PER_SECOND: '10000',
-    ...(order.natsUrl === null ? {} : { PAYBELL_NATS_URL: order.natsUrl }),
+    ...order.settings,
   }),
   logger: pino({ level: order.logLevel }, pino.destination({ dest: order.logFile, sync: true })),
   databaseUrl: order.databaseUrl,
@@ -66,3 +68,5 @@ await app.stop()
 clearInterval(watch)
 process.off('disconnect', onOrphaned)
 process.disconnect?.()
+// As `paybell serve` does: a broker that is frozen answers no end of a connection.
+setTimeout(() => process.exit(), LINGER_MS_MAX).unref()

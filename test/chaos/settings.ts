@@ -4,6 +4,7 @@ import type { Timing } from '../../server/app.ts'
 import type { LeasePolicy } from '../../server/core/delivery/lease.ts'
 import { DUE_READER_LIMITS } from '../../server/delivery/owing/due-reader.ts'
 import type { Limits } from '../simulator/records.ts'
+import type { BrokerFeed } from './feeds.ts'
 
 /** Renewals may be late by 300 ms: the same share as of 25 s in operation. */
 const LEASES: LeasePolicy = {
@@ -40,6 +41,15 @@ export const BLOWS = [
 ] as const
 export type Blow = (typeof BLOWS)[number]
 
+export interface BrokerPlan {
+  /** Of the payments that come through no other broker before it, those through this one. */
+  share: number
+  /** Milliseconds between two blows. */
+  everyMs: readonly [least: number, most: number]
+  /** Of the blows, those that freeze it; all others kill it. */
+  frozenShare: number
+}
+
 export interface Suite {
   name: 'smoke' | 'full'
   seconds: number
@@ -59,11 +69,10 @@ export interface Suite {
   controlEveryMs: readonly [least: number, most: number]
   rollingRestarts: boolean
   clocksShift: boolean
-  /** Of the payments, those that come through the broker, and of the other updates, those through SQL. */
-  natsShare: number
+  /** The brokers, where they are installed. */
+  brokers: Readonly<Partial<Record<BrokerFeed, BrokerPlan>>>
+  /** Of the updates that come through no broker, those through SQL. */
   sqlShare: number
-  /** Milliseconds between kills of the broker. */
-  brokerEveryMs: readonly [least: number, most: number]
   /** The database's own clock jumps, where libfaketime is installed. */
   clockJumps: boolean
   clockJumpEveryMs: readonly [least: number, most: number]
@@ -86,9 +95,9 @@ export const SMOKE: Suite = {
   controlEveryMs: [1_000, 3_000],
   rollingRestarts: false,
   clocksShift: false,
-  natsShare: 0.25,
+  // Without Kafka, which takes as long to start as the whole suite.
+  brokers: { nats: { share: 0.25, everyMs: [2_000, 5_000], frozenShare: 0 } },
   sqlShare: 0.3,
-  brokerEveryMs: [2_000, 5_000],
   clockJumps: false,
   clockJumpEveryMs: [1_500, 5_000],
 }
@@ -125,9 +134,12 @@ export const FULL: Suite = {
   controlEveryMs: [500, 3_000],
   rollingRestarts: true,
   clocksShift: true,
-  natsShare: 0.25,
+  brokers: {
+    nats: { share: 0.25, everyMs: [3_000, 15_000], frozenShare: 0.3 },
+    // A start costs several seconds of a processor, and a group that has settled is what the next blow is for.
+    kafka: { share: 0.3, everyMs: [5_000, 20_000], frozenShare: 0.3 },
+  },
   sqlShare: 0.3,
-  brokerEveryMs: [3_000, 15_000],
   clockJumps: true,
   clockJumpEveryMs: [2_000, 12_000],
 }
@@ -185,6 +197,14 @@ export function timingOf(suite: Suite): Timing {
         ackWaitMs: 1_500,
         workingEveryMs: 500,
         pullExpiresMs: 1_000,
+        restMs: 50,
+        restMsMax: 500,
+        askEveryMs: 200,
+      },
+      // The group waits as long as a session for a member that was killed, and processes are killed every few seconds.
+      kafka: {
+        sessionMs: 2_000,
+        beatEveryMs: 200,
         restMs: 50,
         restMsMax: 500,
         askEveryMs: 200,

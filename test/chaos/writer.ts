@@ -15,7 +15,7 @@ import type { SyncedLog } from './synced-log.ts'
 export interface Ways {
   api: Api
   sql: SqlFeed
-  broker: Broker | null
+  brokers: readonly Broker[]
 }
 
 interface Written {
@@ -74,16 +74,19 @@ export class Writer {
     const id = randomUUID()
     // What is published is recorded later: all updates of such a payment take this way, so that they stay
     // in order.
-    const isPublished = this.#ways.broker !== null && this.#dice.chance(this.#suite.natsShare)
+    const broker = this.#drawBroker()
     for (let version = 1; version <= updates && (version === 1 || !this.#isStopped); version++) {
       const askedAtMs = Date.now()
       const reference = referenceOf(version)
       const body = { ...SAMPLE, id, version, document: undefined, reference }
-      const feed = isPublished ? 'nats' : this.#drawFeed()
-      const { outcome, event } = await this.#writeBy(feed, body)
+      const feed = broker?.feed ?? this.#drawFeed()
+      const { accountId } = this.#ways.api
+      const { outcome, event } = broker
+        ? await broker.write(accountId, body)
+        : await this.#writeBy(feed, body)
       const line: FedWrite = {
         paymentId: id,
-        accountId: this.#ways.api.accountId,
+        accountId,
         version,
         feed,
         outcome,
@@ -97,18 +100,22 @@ export class Writer {
     }
   }
 
+  #drawBroker(): Broker | undefined {
+    return this.#ways.brokers.find(({ feed }) =>
+      this.#dice.chance(this.#suite.brokers[feed]?.share ?? 0),
+    )
+  }
+
   #drawFeed(): Feed {
     if (this.#dice.chance(this.#suite.sqlShare)) return 'sql'
     return this.#dice.chance(BATCH_SHARE) ? 'batch' : 'put'
   }
 
   async #writeBy(feed: Feed, body: { id: string; version: number }): Promise<Acknowledged> {
-    const { api, sql, broker } = this.#ways
-    if (feed === 'nats') return (broker as Broker).write(api.accountId, body)
     const openMs = this.#dice.chance(OPEN_SHARE) ? this.#dice.between(0, OPEN_MS_MAX) : 0
     if (feed === 'sql') {
       if (this.#dice.chance(ROLLED_BACK_SHARE)) await this.#rollBack(body, openMs)
-      return sql.write(body, openMs)
+      return this.#ways.sql.write(body, openMs)
     }
     // Beside a transaction that holds the very payment, and comes to nothing.
     const held = openMs > 0 ? this.#rollBack(body, openMs) : null

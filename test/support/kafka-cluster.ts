@@ -56,6 +56,10 @@ export class KafkaBrokerProcess {
     this.#process = spawn(program, args, { stdio: 'ignore' })
   }
 
+  get isRunning(): boolean {
+    return this.#process?.exitCode === null && this.#process.signalCode === null
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#process?.kill(name)
   }
@@ -125,11 +129,17 @@ export async function startKafka(
     await format(classPath, properties, user)
     brokers.push(new KafkaBrokerProcess(node.id, node, classPath, properties))
   }
-  for (const broker of brokers) broker.start()
-  for (const broker of brokers) {
-    await until(`broker ${broker.id} listens`, () => broker.isListening(), START_MS_MAX)
-  }
+  await Promise.all(brokers.map(untilListening))
   return brokers
+}
+
+/** Starts it, and again if it ends: while it was away its port may have been given to a connection of another program. */
+export async function untilListening(broker: KafkaBrokerProcess): Promise<void> {
+  const listens = () => {
+    if (!broker.isRunning) broker.start()
+    return broker.isListening()
+  }
+  await until(`broker ${broker.id} listens`, listens, START_MS_MAX)
 }
 
 async function format(classPath: string, properties: string, user?: KafkaUser): Promise<void> {

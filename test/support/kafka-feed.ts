@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Admin, Consumer, Producer } from '@platformatic/kafka'
+import { Admin, Consumer, ProduceAcks, Producer } from '@platformatic/kafka'
 import {
   CONSUMED_ELSEWHERE,
   type PaymentChange,
@@ -38,6 +38,13 @@ export interface Letter {
   key: string
   value: Buffer | null
   headers: ReadonlyMap<string, string>
+}
+
+interface SentRecord {
+  topic: string
+  key: Buffer
+  value?: Buffer
+  headers?: Map<Buffer, Buffer>
 }
 
 export class KafkaFeed {
@@ -151,13 +158,15 @@ export class KafkaFeed {
     return sampleBody({ ...members, ...changes })
   }
 
-  async send(
-    messages: { topic: string; key: Buffer; value?: Buffer; headers?: Map<Buffer, Buffer> }[],
-  ) {
+  async sendOnce(messages: SentRecord[]): Promise<void> {
+    await this.#producer.send({ messages, acks: ProduceAcks.ALL })
+  }
+
+  async send(messages: SentRecord[]): Promise<void> {
     await until(
       'the topic has it',
       () =>
-        this.#producer.send({ messages, acks: -1 }).then(
+        this.sendOnce(messages).then(
           () => true,
           () => delay(AGAIN_MS).then(() => false),
         ),
@@ -195,6 +204,12 @@ export class KafkaFeed {
       offsets[partitionIndex] = Number(committedOffset)
     }
     return offsets
+  }
+
+  /** Records that the group has not committed yet. */
+  async uncommitted(): Promise<number> {
+    const [committed, ends] = [await this.committed(), await this.ends()]
+    return ends.reduce((sum, end, partition) => sum + end - (committed[partition] ?? 0), 0)
   }
 
   /** The ends of the partitions: what a producer had to send twice is there twice. */

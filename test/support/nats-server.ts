@@ -58,7 +58,13 @@ export class NatsServer {
     if (child === null || child.exitCode !== null) return
     const exit = once(child, 'exit')
     child.kill(signal)
+    // One that is frozen hears nothing else.
+    child.kill('SIGCONT')
     await exit
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process?.kill(name)
   }
 }
 
