@@ -40,6 +40,7 @@ export class KafkaGroup {
   #sentAtMs = 0
   #heldUntilMs = Number.NEGATIVE_INFINITY
   #failure: Error | null = null
+  #closed: Promise<void> | null = null
 
   constructor(options: GroupOptions) {
     this.#options = options
@@ -117,9 +118,15 @@ export class KafkaGroup {
     }
   }
 
-  /** Leaves, so that the others share its partitions out at once. First, because a join that is under way would make a
-   *  client that is closed a member again, which beats in vain for as long as the process lives. */
-  async close(): Promise<void> {
+  /** Leaves, so that the others share its partitions out at once. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  /** It leaves first: a join that is under way would make a client that is closed a member again, which beats in vain for
+   *  as long as the process lives. */
+  async #close(): Promise<void> {
     clearInterval(this.#looking)
     this.#partitions = null
     try {
