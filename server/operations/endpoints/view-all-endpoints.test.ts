@@ -126,7 +126,30 @@ test('who goes on looking does not wait for the next count, nor misses it', asyn
   await until('they were counted', async () => (await look()) === 7)
 })
 
-test('a page that begins at a mark goes on where the one before ended, whatever was registered or deleted', async () => {
+test('regression: an old endpoint that comes into a filtered list hides no other', async () => {
+  const all = new AllEndpoints(server.deps, 0, 2)
+  const set = (status: 'PAUSED' | 'ACTIVE') =>
+    pool.query(
+      `update endpoints set status = $1::text, inactive_since = case when $1 = 'PAUSED' then now() end
+       where url = 'https://example.com/d'`,
+      [status],
+    )
+  await set('PAUSED')
+  const look = async () => {
+    let names = ''
+    for (let number = 0; number < 4; number++) {
+      const filter = { ...EVERY, status: 'ACTIVE' as const }
+      const { items } = await all.view(filter, { number, size: 2 })
+      names += items.map(({ endpoint }) => endpoint.url.at(-1)).join('')
+    }
+    return names
+  }
+  assert.equal(await look(), 'beacfg')
+  await set('ACTIVE')
+  assert.equal(await look(), 'dbeacfg')
+})
+
+test('a page that begins at a mark goes on where the one before ended, whatever is registered or deleted after it was read', async () => {
   const all = new AllEndpoints(server.deps, 4, 2)
   const look = async (number: number) =>
     (await all.view(EVERY, { number, size: 2 })).items.map(({ endpoint }) => endpoint.url.at(-1))

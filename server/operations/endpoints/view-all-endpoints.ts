@@ -77,17 +77,17 @@ export class AllEndpoints {
   }
 
   /**
-   * Only in the order in which they were registered: new ones come behind every mark, so that a reader of page after page
-   * misses none. And not for words or health: to look at them one after the other takes longer than to sort them.
+   * Only of all endpoints in the order in which they were registered: new ones come behind every mark, so that a reader of
+   * page after page misses none. An endpoint that is resumed comes into a filtered list anywhere.
    */
   async #markBefore(
     list: string,
     filter: EndpointFilter,
     request: PageRequest,
   ): Promise<EndpointMark | null> {
-    const { order, search, isFailing } = filter
+    const { order, ...asked } = filter
     const offset = pageOffset(request)
-    if (order !== 'createdAt' || search !== null || isFailing !== null) return null
+    if (order !== 'createdAt' || Object.values(asked).some((value) => value !== null)) return null
     if (offset < this.#markedEach) return null
     const marks = await this.#marks.get(list, () =>
       readEndpointMarks(this.#deps.pool, filter, this.#markedEach),
