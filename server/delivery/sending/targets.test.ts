@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { SecureContext } from 'node:tls'
 import fc from 'fast-check'
 import { Targets, toTarget } from './targets.ts'
 
@@ -69,6 +70,20 @@ test('a URL leads where the whole of it leads when it is parsed, or nowhere', ()
     ]) {
       check(url)
       check(url)
+    }
+  }
+})
+
+test('regression: a damaged URL is not taken for another one with the name of its TLS settings', () => {
+  const targets = new Targets(POLICY)
+  const tls = { name: 'abc def', context: {} as SecureContext }
+  for (const [origin, rest] of [
+    ['https://a.example', '/b'],
+    ['https://a.example', '/b/../c'],
+  ]) {
+    assert.ok(targets.of(`${origin}${rest}`, tls))
+    for (const url of [`${origin} abc def${rest}`, `${origin}${rest} abc def`]) {
+      assert.deepEqual(targets.of(url, null), toTarget(url, null, POLICY), url)
     }
   }
 })

@@ -43,10 +43,11 @@ export class Targets {
       return this.#ofOdd(url, tls)
     }
     const text = url.slice(0, restAt)
-    const key = toKey(text, tls)
+    // Before it is looked up: a damaged text could be that of an origin with the name of its TLS settings.
+    if (!PLAIN_ORIGIN.test(text)) return this.#ofOdd(url, tls)
+    const key = tls === null ? text : `${text} ${tls.name}`
     let origin = this.#origins.get(key)
     if (origin === undefined) {
-      if (!PLAIN_ORIGIN.test(text)) return this.#ofOdd(url, tls)
       const check = checkCallbackUrl(`${text}/`, this.#policy)
       origin = check.ok ? { place: toPlace(check.url, tls), host: check.url.host } : null
       this.#origins.set(key, origin)
@@ -55,7 +56,7 @@ export class Targets {
   }
 
   #ofOdd(url: string, tls: TlsSettings | null): Target | null {
-    const key = toKey(url, tls)
+    const key = JSON.stringify([url, tls?.name])
     const known = this.#odd.get(key)
     if (known !== undefined) return known
     const target = toTarget(url, tls, this.#policy)
@@ -74,8 +75,4 @@ export function toTarget(
   if (!check.ok) return null
   const { pathname, search, host } = check.url
   return { place: toPlace(check.url, tls), beginning: toBeginning(pathname + search, host) }
-}
-
-function toKey(text: string, tls: TlsSettings | null): string {
-  return tls === null ? text : `${text} ${tls.name}`
 }
