@@ -3,9 +3,9 @@
 // with each use.
 
 /**
- * A large map forgets this share of its limit at once: to find its oldest key, a Map skips the entries of all
- * that it has deleted (50 to 300 µs in a large one; shared by fewer, it cost more than all else that `set` does). An iterator that is kept would skip them only once, but it
- * holds every table that the Map has outgrown: memory grows without end.
+ * A large map forgets this share of its limit at once: to find its oldest key, a Map skips the entries of all that it has
+ * deleted (50 to 300 µs in a large one; shared by fewer, it cost more than all else that `set` does). An iterator that is
+ * kept would skip them only once, but it holds every table that the Map has outgrown: memory grows without end.
  */
 const FORGOTTEN_SHARE = 1 / 128
 
