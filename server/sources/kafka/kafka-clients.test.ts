@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Base, kGetApi, ResponseError } from '@platformatic/kafka'
-import { acceptLeaderless } from './kafka-clients.ts'
+import { acceptLeaderless, rotated } from './kafka-clients.ts'
 
 const METADATA = 3
 const LEADER_NOT_AVAILABLE = 5
@@ -54,4 +54,11 @@ test('a topic that is not there does, and so does any other answer', () => {
   const one = { '/topics/0/partitions/2': LEADER_NOT_AVAILABLE }
   assert.ok(ask('Metadata', { ...one, '/topics/1': UNKNOWN_TOPIC }).error instanceof ResponseError)
   assert.ok(ask('Fetch', one).error instanceof ResponseError)
+})
+
+test('each client after another begins at another broker', () => {
+  const settings = { brokers: ['a', 'b', 'c'], topic: 't', group: 'g', tls: null, sasl: null }
+  const orders = [0, 1, 2, 3].map((turns) => rotated(settings, turns).brokers.join(''))
+  assert.deepEqual(orders, ['abc', 'bca', 'cab', 'abc'])
+  assert.equal(rotated({ ...settings, brokers: ['a'] }, 7).brokers.join(), 'a')
 })

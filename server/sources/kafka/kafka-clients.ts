@@ -24,6 +24,12 @@ export function toClientOptions({ brokers, tls, sasl }: KafkaSettings): BaseOpti
   }
 }
 
+/** The brokers in another order: a client asks the first one that it can connect to, also where that one is frozen. */
+export function rotated(settings: KafkaSettings, turns: number): KafkaSettings {
+  const at = turns % settings.brokers.length
+  return { ...settings, brokers: [...settings.brokers.slice(at), ...settings.brokers.slice(0, at)] }
+}
+
 /** The client takes one partition without a leader for a failure of the whole answer: while any has none, nobody would
  *  join the group, read the topic or find the dead letters. Here it is led by the broker -1. */
 export function acceptLeaderless<C extends Pick<Base, typeof kGetApi>>(client: C): C {

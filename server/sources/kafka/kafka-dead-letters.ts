@@ -1,5 +1,5 @@
-// Dead letters of Kafka: records that can never be recorded, in the topic beside theirs, as whole as it takes them. One that was stored and whose offset was not committed
-// comes again: the origin tells the copies.
+// Dead letters of Kafka: records that can never be recorded, in the topic beside theirs, as whole as it takes them. One
+// that was stored and whose offset was not committed comes again: the origin tells the copies.
 
 import { Admin, findErrorBy, ProduceAcks, Producer } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'

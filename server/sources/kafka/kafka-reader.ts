@@ -3,7 +3,7 @@
 
 import { Consumer, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
-import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
+import { acceptLeaderless, rotated, toClientOptions } from './kafka-clients.ts'
 import { type FetchRequest, SessionOver } from './kafka-session.ts'
 import type { FetchedPartition } from './record-batches.ts'
 
@@ -17,27 +17,25 @@ const HASTY_WAIT_MS = 50
 const ANSWER_MS_MAX = 10_000
 
 export class KafkaReader {
-  readonly #consumer: Consumer
+  readonly #settings: KafkaSettings
   readonly #topic: string
   #topicId = ''
+  #consumer: Consumer
+  #turns = 0
 
   constructor(settings: KafkaSettings) {
+    this.#settings = settings
     this.#topic = settings.topic
-    // It never joins the group; the client wants its name.
-    const options = toClientOptions(settings)
-    this.#consumer = acceptLeaderless(
-      new Consumer({ ...options, requestTimeout: ANSWER_MS_MAX, groupId: settings.group }),
-    )
-    this.#consumer.topics.track(this.#topic)
-    // Every failure is that of a request, too.
-    this.#consumer.on('error', () => {})
+    this.#consumer = openConsumer(settings)
   }
 
   /** The partitions by the broker that leads them; those that none leads now are left out. */
   async findLeaders(
     partitions: readonly number[],
   ): Promise<ReadonlyMap<number, readonly number[]>> {
-    const metadata = await this.#consumer.metadata({ topics: [this.#topic], forceUpdate: true })
+    const metadata = await this.#consumer
+      .metadata({ topics: [this.#topic], forceUpdate: true })
+      .catch((error: unknown) => this.#turnToOthers(error))
     const topic = metadata.topics.get(this.#topic)
     if (topic === undefined) throw new Error(`the topic ${this.#topic} is not there`)
     this.#topicId = topic.id
@@ -92,4 +90,21 @@ export class KafkaReader {
   async close(): Promise<void> {
     await this.#consumer.close(true).catch(() => {})
   }
+
+  /** The broker that was asked may be frozen. */
+  #turnToOthers(error: unknown): never {
+    void this.close()
+    this.#consumer = openConsumer(rotated(this.#settings, ++this.#turns))
+    throw error
+  }
+}
+
+function openConsumer(settings: KafkaSettings): Consumer {
+  // It never joins the group; the client wants its name.
+  const own = { requestTimeout: ANSWER_MS_MAX, groupId: settings.group }
+  const consumer = acceptLeaderless(new Consumer({ ...toClientOptions(settings), ...own }))
+  consumer.topics.track(settings.topic)
+  // Every failure is that of a request, too.
+  consumer.on('error', () => {})
+  return consumer
 }

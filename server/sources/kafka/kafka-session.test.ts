@@ -204,9 +204,11 @@ test('partitions without a leader hold up nothing: the others are read, and they
   it.committed[1] = 1
   it.publish(0, randomUUID(), 'a', 1)
   for (const reference of ['committed', 'b', 'c']) it.publish(1, randomUUID(), reference, 1)
-  const session = it.session()
+  let failures = 0
+  const session = it.session({ onBrokerFailure: () => void failures++ })
   await until('the one that is led is read', () => it.committed[0] === 1)
-  assert.deepEqual(it.warnings, ['kafka.no-leader'])
+  assert.deepEqual(it.warnings, ['kafka.no-leader'], 'said once')
+  await until('counted for as long as it lasts', () => failures > 3)
   for (const leader of [12, NOBODY, 11]) {
     it.leaders = [10, leader]
     it.publish(0, randomUUID(), `beside ${leader}`, 1)
@@ -330,6 +332,34 @@ test('behind a payment that is locked, as much is taken as may be, and other par
   assert.ok(it.isHasty, 'it may have room before the other one has a record')
   lock.resolve()
   await until('all of it follows', () => it.committed[0] === 50)
+  assert.equal(await it.end(session), null)
+})
+
+test('regression: behind a payment that is locked, a partition that moves is read from its new leader', async () => {
+  const it = new Stage()
+  const lock = Promise.withResolvers<void>()
+  let tried = 0
+  it.write = async ({ write }) => {
+    if (write.reference !== 'locked') return
+    tried++
+    await lock.promise
+  }
+  for (let n = 0; n < 10; n++) it.publish(0, randomUUID(), 'locked', 1)
+  const session = it.session({ inHand: { messagesMax: 6 } })
+  await until('the first is full', () => tried === 3)
+  it.failures.fetch = (node) => (node === 11 ? new Error('not the leader') : null)
+  await until('a broker fails', () => it.warnings.includes('kafka.not-read'))
+  it.leaders = [10, 12]
+  it.publish(1, randomUUID(), 'moved', 1)
+  await until('it is read there', () => it.committed[1] === 1)
+  it.leaders = [10, NOBODY]
+  it.failures.fetch = (node) => (node === 12 ? new Error('not the leader') : null)
+  await until('nobody leads it', () => it.warnings.includes('kafka.no-leader'))
+  it.leaders = [10, 11]
+  it.publish(1, randomUUID(), 'back', 1)
+  await until('it is read again', () => it.committed[1] === 2)
+  lock.resolve()
+  await until('all of it follows', () => it.committed[0] === 10)
   assert.equal(await it.end(session), null)
 })
 

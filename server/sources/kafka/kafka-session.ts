@@ -3,6 +3,7 @@
 
 import { setTimeout as delay, setImmediate as yieldToOthers } from 'node:timers/promises'
 import { readPaymentRecord } from '../../core/payments/payment-message.ts'
+import { Ending } from '../../core/plain/ending.ts'
 import type { ServiceError } from '../../core/plain/errors.ts'
 import type {
   BrokerRecord,
@@ -77,13 +78,12 @@ export class KafkaSession implements BrokerSession {
   /** Of the partitions that have had a leader since the session began. */
   readonly #progress = new Map<number, PartitionProgress>()
   #leaderless = ''
-  #isEnded = false
   #isRunning = false
   #failure: Error | null = null
   readonly #fetches = new Set<Promise<unknown>>()
   /** Fetches that failed in a row. */
   #failures = 0
-  readonly #ended = Promise.withResolvers<null>()
+  readonly #ending = new Ending()
   #onSettled = Promise.withResolvers<void>()
   #onCommitted = Promise.withResolvers<void>()
 
@@ -119,9 +119,8 @@ export class KafkaSession implements BrokerSession {
   }
 
   end(failure: Error | null): void {
-    this.#failure ??= this.#isEnded ? null : failure
-    this.#isEnded = true
-    this.#ended.resolve(null)
+    this.#failure ??= this.#ending.isOver ? null : failure
+    this.#ending.end()
     this.#intake.end()
     this.#tellSettled()
     this.#tellCommitted()
@@ -131,7 +130,7 @@ export class KafkaSession implements BrokerSession {
     this.#isRunning = true
     const committing = this.#commitWhileItRuns()
     try {
-      while (!this.#isEnded) await this.#readRound()
+      while (!this.#ending.isOver) await this.#readRound()
     } catch (error) {
       this.end(error as Error)
     }
@@ -152,15 +151,13 @@ export class KafkaSession implements BrokerSession {
   /** Reads from all brokers at once, until one of them fails: another may lead its partitions then. */
   async #readRound(): Promise<void> {
     const { partitions, cluster, timing } = this.#options
-    const round = { isOver: false }
+    const round = new Ending()
     try {
       const leaders = await cluster.findLeaders([...partitions.keys()])
       if (leaders.size === 0) throw new Error('no partition has a leader')
       this.#lookAgain(leaders, round)
       const reads = [...leaders].map(([node, own]) =>
-        this.#readFrom(node, own, round).finally(() => {
-          round.isOver = true
-        }),
+        this.#readFrom(node, own, round).finally(() => round.end()),
       )
       for (const read of await Promise.allSettled(reads)) {
         if (read.status === 'rejected') throw read.reason
@@ -168,15 +165,15 @@ export class KafkaSession implements BrokerSession {
     } catch (error) {
       for (const right of partitions.values()) assertHeld(right)
       if (error instanceof SessionOver) throw error
-      if (this.#isEnded) return
+      if (this.#ending.isOver) return
       this.#report(error, 'kafka.not-read')
       await this.#rest(Math.min(timing.restMs * 2 ** this.#failures++, READ_REST_MS_MAX))
     }
   }
 
   /** Partitions without a leader have one as soon as a broker is back, and nobody says when: the round ends early. */
-  #lookAgain(leaders: ReadonlyMap<number, readonly number[]>, round: { isOver: boolean }): void {
-    const { partitions, timing, log } = this.#options
+  #lookAgain(leaders: ReadonlyMap<number, readonly number[]>, round: Ending): void {
+    const { partitions, timing, log, onBrokerFailure } = this.#options
     const led = new Set([...leaders.values()].flat())
     const others = [...partitions.keys()].filter((partition) => !led.has(partition))
     if (others.length > 0 && this.#leaderless !== others.join()) {
@@ -184,9 +181,8 @@ export class KafkaSession implements BrokerSession {
     }
     this.#leaderless = others.join()
     if (others.length === 0) return
-    void this.#rest(timing.restMs).then(() => {
-      round.isOver = true
-    })
+    onBrokerFailure?.()
+    void this.#rest(timing.restMs).then(() => round.end())
   }
 
   #report(error: unknown, message: string): void {
@@ -197,17 +193,13 @@ export class KafkaSession implements BrokerSession {
 
   /** Or until the end. */
   async #rest(ms: number): Promise<void> {
-    await Promise.race([delay(ms, undefined, { ref: false }), this.#ended.promise])
+    await this.#ending.orEnd(delay(ms, undefined, { ref: false }))
   }
 
-  async #readFrom(
-    node: number,
-    own: readonly number[],
-    round: { readonly isOver: boolean },
-  ): Promise<void> {
+  async #readFrom(node: number, own: readonly number[], round: Ending): Promise<void> {
     const { partitions, cluster, aheadMax = AHEAD_MAX } = this.#options
     await this.#begin(own)
-    while (!this.#isEnded && !round.isOver) {
+    while (!this.#ending.isOver && !round.isOver) {
       const positions = new Map<number, bigint>()
       for (const partition of this.#inHand.withRoom(own)) {
         assertHeld(partitions.get(partition) as ConsumerRight)
@@ -215,14 +207,15 @@ export class KafkaSession implements BrokerSession {
         if (ahead < aheadMax) positions.set(partition, next)
       }
       if (positions.size === 0) {
-        await this.#onSettled.promise
+        // Not for long where another broker has failed: it may lead none of its partitions by now.
+        await round.orEnd(this.#onSettled.promise)
         continue
       }
       const isHasty = positions.size < own.length
       const fetching = cluster.fetch({ node, positions, isHasty })
       this.#fetches.add(fetching)
       void fetching.catch(() => {}).then(() => this.#fetches.delete(fetching))
-      const fetched = await Promise.race([fetching, this.#ended.promise])
+      const fetched = await this.#ending.orEnd(fetching)
       this.#failures = 0
       for (const one of fetched ?? []) await this.#take(one)
     }
@@ -231,8 +224,8 @@ export class KafkaSession implements BrokerSession {
   async #begin(partitions: readonly number[]): Promise<void> {
     const unknown = partitions.filter((partition) => !this.#progress.has(partition))
     if (unknown.length === 0) return
-    const finding = this.#options.cluster.findStarts(unknown)
-    for (const [partition, start] of (await Promise.race([finding, this.#ended.promise])) ?? []) {
+    const starts = await this.#ending.orEnd(this.#options.cluster.findStarts(unknown))
+    for (const [partition, start] of starts ?? []) {
       this.#progress.set(partition, new PartitionProgress(start))
     }
   }
@@ -250,7 +243,7 @@ export class KafkaSession implements BrokerSession {
     progress.end = fetched.highWatermark
     for (const [index, one] of records.entries()) {
       if (index % TAKEN_AT_ONCE === TAKEN_AT_ONCE - 1) await yieldToOthers()
-      if (this.#isEnded) return
+      if (this.#ending.isOver) return
       progress.take(one.offset)
       const record = this.#toRecord(fetched.partitionIndex, one, right)
       this.#inHand.hold(record.partition, record.bytes)
@@ -279,7 +272,7 @@ export class KafkaSession implements BrokerSession {
         // Applied again after a later one it would undo that, unless its version says that it is old.
         if (read.change !== null && read.change.write.version !== null) return
         while (!progress.isCommitted(offset)) {
-          if (this.#isEnded) return
+          if (this.#ending.isOver) return
           await this.#onCommitted.promise
         }
       },
@@ -288,13 +281,13 @@ export class KafkaSession implements BrokerSession {
 
   async #commitWhileItRuns(): Promise<void> {
     const { timing } = this.#options
-    while (!this.#isEnded) {
+    while (!this.#ending.isOver) {
       if (this.#committable().size === 0) await this.#onSettled.promise
       try {
         await this.#commit()
       } catch (error) {
         if (error instanceof SessionOver) return this.end(error)
-        if (!this.#isEnded) this.#report(error, 'kafka.not-committed')
+        if (!this.#ending.isOver) this.#report(error, 'kafka.not-committed')
         await this.#rest(timing.restMs)
       }
       await this.#rest(timing.commitEveryMs)
@@ -320,11 +313,11 @@ export class KafkaSession implements BrokerSession {
 
   #tellSettled(): void {
     this.#onSettled.resolve()
-    if (!this.#isEnded) this.#onSettled = Promise.withResolvers()
+    if (!this.#ending.isOver) this.#onSettled = Promise.withResolvers()
   }
 
   #tellCommitted(): void {
     this.#onCommitted.resolve()
-    if (!this.#isEnded) this.#onCommitted = Promise.withResolvers()
+    if (!this.#ending.isOver) this.#onCommitted = Promise.withResolvers()
   }
 }

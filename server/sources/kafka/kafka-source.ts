@@ -9,8 +9,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaSettings } from '../../config/config.ts'
 import { BoundedMap } from '../../core/plain/bounded-map.ts'
+import { Ending } from '../../core/plain/ending.ts'
 import type { Broker, ConsumerRight, SourceOptions } from '../broker/broker.ts'
 import { BrokerSource } from '../broker/broker-source.ts'
+import { rotated } from './kafka-clients.ts'
 import { KafkaDeadLetters } from './kafka-dead-letters.ts'
 import { type GroupTiming, KafkaGroup } from './kafka-group.ts'
 import { KafkaReader } from './kafka-reader.ts'
@@ -53,8 +55,9 @@ class KafkaBroker implements Broker {
   readonly #reader: KafkaReader
   readonly #deadLetters: KafkaDeadLetters
   readonly #tries = new BoundedMap<string, number>(FAILED_MAX)
-  readonly #interrupted = Promise.withResolvers<null>()
+  readonly #interrupted = new Ending()
   #group: KafkaGroup | null = null
+  #joins = 0
   #session: KafkaSession | null = null
   #wakeUp: (() => void) | null = null
 
@@ -67,7 +70,7 @@ class KafkaBroker implements Broker {
 
   async open(wakeUp: () => void): Promise<KafkaSession | null> {
     this.#wakeUp = wakeUp
-    const group = await Promise.race([this.#join(), this.#interrupted.promise])
+    const group = await this.#interrupted.orEnd(this.#join())
     const partitions = group?.partitions ?? []
     if (group === null || partitions.length === 0) return null
     const { generation } = group
@@ -93,7 +96,7 @@ class KafkaBroker implements Broker {
   }
 
   interrupt(): void {
-    this.#interrupted.resolve(null)
+    this.#interrupted.end()
   }
 
   async close(): Promise<void> {
@@ -111,7 +114,7 @@ class KafkaBroker implements Broker {
     this.#group = null
     const { settings, cautiousMs } = this.#options
     const group = new KafkaGroup({
-      settings,
+      settings: rotated(settings, this.#joins++),
       timing: this.#timing,
       cautiousMs,
       onChange: () => {
