@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { tracingChannel } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { findErrorBy } from '@platformatic/kafka'
@@ -203,6 +205,26 @@ test('all brokers away: the source says so, and goes on when they are back', { s
   await feed.untilApplied()
   feed.assertWhole()
   await source.stop()
+})
+
+test('a broker that accepts connections and says nothing is gone by, also where it is the first one', {
+  skip,
+}, async () => {
+  const silent = createServer()
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  cleanUps.push(() => void silent.close())
+  const feed = await open()
+  const { port } = silent.address() as AddressInfo
+  const settings = {
+    brokers: [`127.0.0.1:${port}`, ...brokers.map(({ address }) => address)],
+    ...{ topic: feed.topic, group: feed.group, tls: null, sasl: null },
+  }
+  const source = feed.source({ settings })
+  await until('it consumes', () => source.isConsuming, LONG_MS)
+  await feed.publishRound()
+  await feed.untilApplied()
+  feed.assertWhole()
 })
 
 test('partitions without a leader at the start: the others are read, and they when their broker is back', {
