@@ -192,10 +192,11 @@ test('regression: the interface and its viewer come from memory, tagged, and com
     assert.equal(small.headers['content-encoding'], 'gzip')
     assert.deepEqual(gunzipSync(small.rawPayload), whole.rawPayload)
   }
-  // Of which the client of the test takes its part.
+  // Beside the largest file, on the same machine at the same moment: written anew, they would cost several times as much.
+  const fileMs = await cpuMsOf(() => app.inject('/docs/js/scalar.js'), 20)
   for (const url of ['/openapi.json', '/docs/']) {
     const costMs = await cpuMsOf(() => app.inject(url), 20)
-    assert.ok(costMs < 2, `${url} ${costMs} ms`)
+    assert.ok(costMs < fileMs, `${url} ${costMs} ms, the file ${fileMs}`)
   }
 })
 
