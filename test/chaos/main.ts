@@ -24,7 +24,7 @@ const { values } = parseArgs({
     at: { type: 'string' },
     quiet: { type: 'boolean', default: false },
     hour: { type: 'boolean', default: false },
-    page: { type: 'string', default: 'chaos-hour.md' },
+    page: { type: 'string', default: 'test/chaos/HOUR.md' },
   },
 })
 
