@@ -22,6 +22,13 @@ for (let n = 0; n < 25; n++) {
   await storePending(pool, other)
 }
 
+/** Paybell's own, whose deliveries are notices. */
+const internal = await storeClient(pool)
+await pool.query('update clients set is_internal = true where client_key = $1', [
+  internal.clientKey,
+])
+await storePending(pool, await storeEndpoint(pool, internal.clientKey))
+
 const query: DeliveryQuery = {
   ...EVERY_DELIVERY,
   clientKey,
@@ -65,13 +72,21 @@ test('regression: on a machine that is slow, all that is owed is selected all th
   for (const [one, count] of [
     [owed, 50],
     [{ ...owed, clientKey }, 50],
-    [{ ...owed, clientKey: clientKey + 1 }, 0],
+    [{ ...owed, clientKey: internal.clientKey + 1 }, 0],
     [query, 25],
   ] as const) {
     const selected = await selectDeliveries(slow, one, { deliveriesMax: 50, atOnce: 1 })
     const ids = selected.map(({ id }) => id)
     assert.equal(ids.length, count)
     assert.deepEqual(ids, ids.toSorted())
+  }
+})
+
+test('regression: no filter selects a notice of Paybell itself', async () => {
+  const owed = { ...EVERY_DELIVERY, states: ['PENDING'] } as const
+  for (const one of [owed, { ...owed, fromMs: 0 }]) {
+    const selected = await selectDeliveries(deps, one)
+    assert.deepEqual(new Set(selected.map((delivery) => delivery.clientKey)), new Set([clientKey]))
   }
 })
 

@@ -33,8 +33,8 @@ export function isOwedOnly(query: DeliveryQuery): boolean {
 }
 
 /**
- * The keys of what is owed, oldest first, up to one more than `max`. Without an order in the statement, whose rows need not
- * be fetched in one: after an outage, when all of it is to be retried, nothing else is read.
+ * The keys of what clients are owed, oldest first, up to one more than `max`. Without an order in the statement, whose rows
+ * need not be fetched in one: after an outage, when all of it is to be retried, nothing else is read.
  */
 export async function readOwedKeys(
   pool: Pool,
@@ -46,6 +46,7 @@ export async function readOwedKeys(
       `select client_key, id, endpoint_id from pending_deliveries
        where ($1::int is null or client_key = $1) and ($2::uuid is null or account_id = $2)
          and ($3::uuid is null or endpoint_id = $3)
+         and client_key is distinct from (select client_key from clients where is_internal)
        limit $4`,
       [clientKey, accountId, endpointId, max + 1],
     ),

@@ -68,4 +68,5 @@ prepare "delivery-selections.readOwedKeys" (integer, uuid, uuid, bigint) as
   select client_key, id, endpoint_id from pending_deliveries
   where ($1::int is null or client_key = $1) and ($2::uuid is null or account_id = $2)
   and ($3::uuid is null or endpoint_id = $3)
+  and client_key is distinct from (select client_key from clients where is_internal)
   limit $4;
