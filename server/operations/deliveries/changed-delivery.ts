@@ -17,9 +17,9 @@ const LOOKS_MAX = 3
  * The delivery may move between the pending and the final table while we look: then we look again. `look` returns null
  * where it found neither, or could not change what it had found.
  */
-export async function lookAgain<T>(look: (isFirst: boolean) => Promise<T | null>): Promise<T> {
+export async function lookAgain<T>(look: () => Promise<T | null>): Promise<T> {
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const changed = await look(looks === 0)
+    const changed = await look()
     if (changed !== null) return changed
   }
   throw notFound()

@@ -20,10 +20,13 @@ export async function retryDelivery(
   const transact = async () => {
     const retriedAtMs = deps.clock.nowMs()
     const now = new Date(retriedAtMs)
+    let isAdmitted = false
+    const admit = (endpointId: string) => {
+      if (!isAdmitted) limits?.admit(endpointId)
+      isAdmitted = true
+    }
     const retried = await inTransaction(deps.pool, async (db) => {
-      const moved = await lookAgain((isFirst) =>
-        retry(db, owner, deliveryId, now, isFirst ? limits : undefined),
-      )
+      const moved = await lookAgain(() => retry(db, owner, deliveryId, now, admit))
       await audit(db, `delivery:${deliveryId}`)
       return moved
     })
@@ -43,14 +46,14 @@ async function retry(
   owner: DeliveryOwner,
   deliveryId: string,
   now: Date,
-  limits?: RetryLimits,
+  admit: (endpointId: string) => void,
 ): Promise<Retried | null> {
   const found = await findPending(db, owner, deliveryId)
   if (found === null) {
     if (await findFinal(db, owner, deliveryId)) throw isFinal()
     return null
   }
-  limits?.admit(found.endpointId)
+  admit(found.endpointId)
   const [lane] = await markRetried(db, [found], now)
   const moved = lane ? await retryDeliveries(db, [found], now, { isWaiting: true }) : []
   const own = moved.find(({ id }) => id === deliveryId)
