@@ -1,10 +1,9 @@
 // The part of a batch that one cell gets: a request of its own, written as lines come and read as they are answered.
 
-import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type { ServiceError } from '../core/plain/errors.ts'
 import type { Problem } from '../http/basics/problems.ts'
-import { readLines } from './lines.ts'
+import { readLines, untilDrained } from './lines.ts'
 import { type CellAnswer, CellFailure, readAnswer } from './routed-cell.ts'
 
 const PROBLEM_BYTES_MAX = 64 * 1_024
@@ -41,11 +40,7 @@ export class BatchPart {
     if (this.#body.destroyed) return
     this.#body.write(line)
     if (this.#body.write('\n') || this.#body.destroyed) return
-    const stop = new AbortController()
-    const { signal } = stop
-    const waits = ['drain', 'close'].map((event) => once(this.#body, event, { signal }))
-    await Promise.race(waits).finally(() => stop.abort())
-    await Promise.allSettled(waits)
+    await untilDrained(this.#body)
   }
 
   end(): void {

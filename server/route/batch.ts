@@ -2,7 +2,6 @@
 // answers are joined in the order of the lines. An account has one cell for the whole batch, so that the lines of a
 // payment never part. In memory are the lines under way, and of each line its number, its cell and the id of its payment.
 
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { CellDirectory } from '../core/network/cell-directory.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payments/payment.ts'
@@ -12,7 +11,7 @@ import { isUuid } from '../core/plain/uuid.ts'
 import { SECURITY_HEADERS } from '../http/answers/security-headers.ts'
 import type { Problem } from '../http/basics/problems.ts'
 import { type BatchPart, toLineProblem } from './batch-part.ts'
-import { readLines } from './lines.ts'
+import { readLines, untilDrained } from './lines.ts'
 import { type CellAnswer, CellFailure } from './routed-cell.ts'
 
 /** As a single cell takes them. */
@@ -185,7 +184,7 @@ export async function sendJoined(
   })
   for await (const line of lines) {
     if (response.write(line) || response.destroyed) continue
-    await Promise.race([once(response, 'drain'), once(response, 'close')])
+    await untilDrained(response)
   }
   response.end()
 }

@@ -1,4 +1,8 @@
-// Lines of NDJSON, one at a time, from bytes as they come. Long ones are not kept: null stands for them.
+// Lines of NDJSON, one at a time, from bytes as they come: long ones are not kept, and null stands for them. And the wait of
+// who writes them, when a stream is full.
+
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 
 const NEWLINE = 0x0a
 
@@ -29,4 +33,13 @@ export async function* readLines(
     if (start < chunk.length) keep(chunk.subarray(start))
   }
   if (length > 0) yield take()
+}
+
+/** Waits until a stream that is full takes more, or will take nothing any more. Nothing is left listening to it. */
+export async function untilDrained(stream: Writable): Promise<void> {
+  const stop = new AbortController()
+  const { signal } = stop
+  const waits = ['drain', 'close'].map((event) => once(stream, event, { signal }))
+  await Promise.race(waits).finally(() => stop.abort())
+  await Promise.allSettled(waits)
 }
