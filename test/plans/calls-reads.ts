@@ -313,7 +313,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
     'failing, the longest first': { isFailing: true, order: 'failingSince' as const },
   }
   for (const [label, filter] of Object.entries(filters)) {
-    await recorder.record(label, () => listAllEndpoints(pool, { ...every, ...filter }, PAGE))
+    await recorder.record(label, () => listAllEndpoints(pool, { ...every, ...filter }, PAGE, null))
   }
   const counted = { total: 1_000_000, mark: null }
   const mark = { rank: 20, createdAt: now.toISOString(), id: endpointId }
@@ -325,7 +325,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
     listAllEndpoints(pool, { ...every, search: 'receiver' }, PAGE, counted),
   )
   await recorder.record('', () => countAllEndpoints(pool, every))
-  await recorder.record('', () => readEndpointMarks(pool, every, 20_000))
+  await recorder.record('', () => readEndpointMarks(pool, 20_000))
   const some = sample.pending.slice(0, 20).map((row) => ({ ...row, id: row.endpointId }))
   await recorder.record('', () => readHealth(pool, clientKey, endpointId, now))
   await recorder.record('', () => readHealthOf(pool, some, now))
@@ -416,7 +416,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     const label = search === clientId ? 'with an id' : 'by words'
     await recorder.record(label, () => listClients(pool, { search, order: 'name' }, PAGE))
   }
-  await recorder.record('', () => listAccounts(pool, clientKey, PAGE))
+  await recorder.record('', () => listAccounts(pool, clientKey, PAGE, null))
   await recorder.record('that were counted', () => listAccounts(pool, clientKey, PAGE, 1_000_000))
   await recorder.record('', () => countAccounts(pool, clientKey))
   await recorder.record('', () => findSession(pool, Buffer.alloc(32), now))

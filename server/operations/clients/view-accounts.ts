@@ -13,12 +13,10 @@ import { notFound } from '../shared/service-errors.ts'
 /** Lists of accounts. More than a hundred thousand are counted now and then, not for each page. */
 export class AccountLists {
   readonly #pool: Deps['pool']
-  readonly #countedEachTimeMax: number
   readonly #totals: KeptCounts<number>
 
   constructor(deps: Deps, countedEachTimeMax = COUNTED_EACH_TIME_MAX) {
     this.#pool = deps.pool
-    this.#countedEachTimeMax = countedEachTimeMax
     this.#totals = new KeptCounts(deps, (total) => total > countedEachTimeMax)
   }
 
@@ -28,9 +26,7 @@ export class AccountLists {
     const { clientKey } = client
     const total = this.#totals.look(clientId, () => countAccounts(this.#pool, clientKey))
     const page = await listAccounts(this.#pool, clientKey, request, total)
-    if (total === null && page.total > this.#countedEachTimeMax) {
-      this.#totals.put(clientId, page.total)
-    }
+    if (total === null) this.#totals.put(clientId, page.total)
     return page
   }
 }

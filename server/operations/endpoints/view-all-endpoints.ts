@@ -41,14 +41,12 @@ const MARKED_EACH = 20_000
  */
 export class AllEndpoints {
   readonly #deps: Deps
-  readonly #countedEachTimeMax: number
   readonly #markedEach: number
   readonly #totals: KeptCounts<number>
   readonly #marks: KeptCounts<readonly EndpointMark[]>
 
   constructor(deps: Deps, countedEachTimeMax = COUNTED_EACH_TIME_MAX, markedEach = MARKED_EACH) {
     this.#deps = deps
-    this.#countedEachTimeMax = countedEachTimeMax
     this.#markedEach = markedEach
     this.#totals = new KeptCounts(deps, (total) => total > countedEachTimeMax)
     this.#marks = new KeptCounts(deps)
@@ -59,10 +57,9 @@ export class AllEndpoints {
     const { order: _, ...matched } = filter
     const list = JSON.stringify(matched)
     const total = this.#totals.look(list, () => countAllEndpoints(pool, filter))
-    const counted =
-      total === null ? null : { total, mark: await this.#markBefore(list, filter, request) }
+    const counted = total === null ? null : { total, mark: await this.#markBefore(filter, request) }
     const page = await listAllEndpoints(pool, filter, request, counted)
-    if (total === null && page.total > this.#countedEachTimeMax) this.#totals.put(list, page.total)
+    if (total === null) this.#totals.put(list, page.total)
     const now = new Date(clock.nowMs())
     const [health, hours] = await Promise.all([
       readHealthOf(pool, page.items, now),
@@ -81,16 +78,14 @@ export class AllEndpoints {
    * page after page misses none. An endpoint that is resumed comes into a filtered list anywhere.
    */
   async #markBefore(
-    list: string,
-    filter: EndpointFilter,
+    { order, ...asked }: EndpointFilter,
     request: PageRequest,
   ): Promise<EndpointMark | null> {
-    const { order, ...asked } = filter
     const offset = pageOffset(request)
     if (order !== 'createdAt' || Object.values(asked).some((value) => value !== null)) return null
     if (offset < this.#markedEach) return null
-    const marks = await this.#marks.get(list, () =>
-      readEndpointMarks(this.#deps.pool, filter, this.#markedEach),
+    const marks = await this.#marks.get('all', () =>
+      readEndpointMarks(this.#deps.pool, this.#markedEach),
     )
     return marks.findLast(({ rank }) => rank <= offset) ?? null
   }

@@ -13,8 +13,10 @@ const LISTS_MAX = 1_000
 
 export class KeptCounts<Answer extends NonNullable<unknown>> {
   readonly #answers: Remembered<string, Answer>
+  readonly #isKept: (answer: Answer) => boolean
 
   constructor({ clock }: Pick<Deps, 'clock'>, isKept: (answer: Answer) => boolean = () => true) {
+    this.#isKept = isKept
     this.#answers = new Remembered({
       keysMax: LISTS_MAX,
       expiry: { monotonicMs: () => clock.monotonicMs(), ageMsMax: KEPT_MS },
@@ -35,7 +37,8 @@ export class KeptCounts<Answer extends NonNullable<unknown>> {
     return this.look(list, count) ?? this.#answers.get(list, count)
   }
 
+  /** What a caller has learned with its page. */
   put(list: string, answer: Answer): void {
-    this.#answers.put(list, answer)
+    if (this.#isKept(answer)) this.#answers.put(list, answer)
   }
 }

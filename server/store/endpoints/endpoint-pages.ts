@@ -70,7 +70,7 @@ export async function listAllEndpoints(
   db: Db,
   filter: EndpointFilter,
   page: PageRequest,
-  counted: CountedEndpoints | null = null,
+  counted: CountedEndpoints | null,
 ): Promise<Page<OwnedEndpoint>> {
   const isNear = pageOffset(page) + page.size <= LOOKED_AT_MAX
   if (counted !== null && isByWords(filter) && !isByHealth(filter) && isNear) {
@@ -155,24 +155,18 @@ export async function countAllEndpoints(db: Db, filter: EndpointFilter): Promise
 }
 
 /** Each `every`th endpoint in the order `createdAt`: it takes about as long as to count them. */
-export async function readEndpointMarks(
-  db: Db,
-  filter: EndpointFilter,
-  every: number,
-): Promise<readonly EndpointMark[]> {
-  const values: unknown[] = []
-  const conditions = conditionsOf(filter, values).join(' and ')
+export async function readEndpointMarks(db: Db, every: number): Promise<readonly EndpointMark[]> {
+  const conditions = LISTED.join(' and ')
   const next = `order by e.created_at, e.id limit 1 offset ${every - 1}`
-  const { rows } = await db.query<{ rank: number; created_at: string; id: string }>({
-    text: `with recursive marks as (
-             (select e.created_at, e.id, ${every} as rank from endpoints e where ${conditions} ${next})
-             union all
-             select n.created_at, n.id, m.rank + ${every} from marks m cross join lateral (
-               select e.created_at, e.id from endpoints e
-               where ${conditions} and (e.created_at, e.id) > (m.created_at, m.id) ${next}) as n)
-           select rank, created_at::text as created_at, id from marks order by rank`,
-    values,
-  })
+  const { rows } = await db.query<{ rank: number; created_at: string; id: string }>(
+    `with recursive marks as (
+       (select e.created_at, e.id, ${every} as rank from endpoints e where ${conditions} ${next})
+       union all
+       select n.created_at, n.id, m.rank + ${every} from marks m cross join lateral (
+         select e.created_at, e.id from endpoints e
+         where ${conditions} and (e.created_at, e.id) > (m.created_at, m.id) ${next}) as n)
+     select rank, created_at::text as created_at, id from marks order by rank`,
+  )
   return rows.map((row) => ({ rank: row.rank, createdAt: row.created_at, id: row.id }))
 }
 
@@ -184,13 +178,16 @@ function isByWords({ search }: EndpointFilter): boolean {
   return search !== null && !isUuid(search)
 }
 
+const LISTED: readonly string[] = [
+  'e.deleted_at is null',
+  // Leads to the index of the list (endpoints_by_creation).
+  `e.created_at > '-infinity'`,
+  'e.client_key not in (select client_key from clients where is_internal)',
+]
+
 /** All but words. Each only where it is asked for: the planner then knows which index serves. */
 function conditionsOf(filter: EndpointFilter, values: unknown[]): string[] {
-  const conditions = [
-    // The second leads to the index of the list (endpoints_by_creation).
-    ...['e.deleted_at is null', `e.created_at > '-infinity'`],
-    'e.client_key not in (select client_key from clients where is_internal)',
-  ]
+  const conditions = [...LISTED]
   const where = (value: unknown, condition: (parameter: string) => string) => {
     if (value !== null) conditions.push(condition(`$${values.push(value)}`))
   }

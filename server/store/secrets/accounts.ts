@@ -39,7 +39,7 @@ export async function listAccounts(
   db: Db,
   clientKey: number,
   page: PageRequest,
-  total: number | null = null,
+  total: number | null,
 ): Promise<Page<Account>> {
   const values: unknown[] = [clientKey, page.size, pageOffset(page)]
   const counted =
