@@ -49,7 +49,7 @@ function isExcused(seen: RunIndex, retry: RetryAct, untilMs: number): boolean {
  * brought forward as all others are, and then lies before the attempt: it follows when its delay is over.
  */
 function isForgotten(seen: RunIndex, { owed, sinceMs, atMs }: RetryAct): boolean {
-  const jumps = seen.run.faults.filter(({ kind }) => kind === 'database-clock')
+  const jumps = seen.run.faults.filter(({ isSetBack }) => isSetBack)
   const deliveries = seen.run.deliveries.filter(({ id }) => owed.includes(id))
   return deliveries
     .flatMap((delivery) => seen.requestsOf(delivery))

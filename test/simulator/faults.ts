@@ -86,7 +86,7 @@ export class Faults {
         this.#stop(node, fault.lengthMs)
         break
       case 'database-clock':
-        this.#fault('database-clock', node.name, 0)
+        this.#fault('database-clock', node.name, 0, fault.lengthMs < this.databaseOffsetMs)
         this.databaseOffsetMs = fault.lengthMs
         if (Math.abs(fault.lengthMs) > 10 * SECOND) this.#world.counters.count(JUMPED)
         break
@@ -120,9 +120,9 @@ export class Faults {
     })
   }
 
-  #fault(kind: FaultAct['kind'], node: string, lengthMs: number): void {
+  #fault(kind: FaultAct['kind'], node: string, lengthMs: number, isSetBack = false): void {
     const fromMs = this.#world.scheduler.nowMs
-    this.acts.push({ kind, node, fromMs, untilMs: fromMs + lengthMs })
+    this.acts.push({ kind, node, fromMs, untilMs: fromMs + lengthMs, isSetBack })
     this.#world.counters.count(`fault: ${kind}`)
   }
 }

@@ -191,6 +191,8 @@ export interface FaultAct {
   node: string | null
   fromMs: number
   untilMs: number
+  /** The database's clock is behind what it was before. */
+  isSetBack?: boolean
 }
 
 export interface LeaseAct {
