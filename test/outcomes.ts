@@ -11,8 +11,6 @@ export interface Outcome {
   skips: string[]
   /** Each as it will be printed. */
   failures: string[]
-  /** Likewise: what failed beside other files and passed alone. */
-  unsteady: string[]
   /** Of all its files, which ran side by side. */
   seconds: number
 }
@@ -22,7 +20,7 @@ export interface FileOutcome extends Outcome {
 }
 
 export function emptyOutcome(name: GroupName, file: string): FileOutcome {
-  return { name, file, passed: 0, skips: [], failures: [], unsteady: [], seconds: 0 }
+  return { name, file, passed: 0, skips: [], failures: [], seconds: 0 }
 }
 
 const DOTS_PER_LINE = 100
@@ -39,12 +37,11 @@ export function noteResult(outcome: Outcome, news: TestResult): void {
 
 function addUp(files: readonly FileOutcome[]): Outcome[] {
   const groups = new Map<GroupName, Outcome>()
-  for (const { name, passed, skips, failures, unsteady, seconds } of files) {
+  for (const { name, passed, skips, failures, seconds } of files) {
     const group = groups.get(name) ?? emptyOutcome(name, '')
     group.passed += passed
     group.skips.push(...skips)
     group.failures.push(...failures)
-    group.unsteady.push(...unsteady)
     group.seconds += seconds
     groups.set(name, group)
   }
@@ -59,17 +56,13 @@ export function tell(files: readonly FileOutcome[], seconds: number): void {
   const named = slowest.map(({ file, seconds }) => `${file} ${Math.round(seconds)} s`)
   console.log(`slowest: ${named.join(', ')}`)
   const failures = outcomes.flatMap((outcome) => outcome.failures)
-  const unsteady = outcomes.flatMap((outcome) => outcome.unsteady)
   for (const failure of failures) console.log(`failed ${headOf(failure)}`)
-  for (const failure of unsteady) console.log(`unsteady ${headOf(failure)}`)
   for (const skip of outcomes.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`)
-  for (const failure of unsteady) console.log(`\nunsteady, passed when run alone: ${failure}`)
   for (const failure of failures) console.log(`\n${failure}`)
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.filter(({ failures }) => failures.length > 0).map(({ name }) => name)
   const verdict = failed.length === 0 ? 'none failed' : `FAILED: ${failed.join(', ')}`
-  const doubt = unsteady.length === 0 ? '' : `; ${unsteady.length} UNSTEADY: see above`
-  console.log(`\n${passed} tests passed in ${Math.round(seconds)} s; ${verdict}${doubt}`)
+  console.log(`\n${passed} tests passed in ${Math.round(seconds)} s; ${verdict}`)
 }
 
 /** Its test, and where it stands. */

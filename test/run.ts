@@ -1,7 +1,7 @@
 // npm test. Test files run in a few processes, on one PostgreSQL with a migrated template: those that compute
 // and those that wait side by side. `node test/run.ts [group …]` runs some of them. A file that fails does not keep the
-// others from running. Where few have failed, each is run once more, alone: what passes then is reported as unsteady, in
-// full, and does not fail the run. A dot is a test that passed; failures are printed in full at the end.
+// others from running, and fails the run: none is tried again. A dot is a test that passed; failures are printed in full at
+// the end.
 
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
@@ -16,9 +16,6 @@ import { WorkerProcess } from './worker-process.ts'
 /** How long no test may end before its process is ended. */
 const TEST_MS_MAX = 300_000
 const SLOW_TEST_MS_MAX = 3_600_000
-
-/** More files than this do not fail because the machine was slow for a moment. */
-const SECOND_TRIES_MAX = 12
 
 /** Files that wait leave the processors to those that compute. On two cores more of them take no less time: the run is
  *  bound by what it computes, and connections that wait in a long queue time out. */
@@ -48,7 +45,6 @@ try {
   await setUp()
   await runSideBySide()
   for (const next of filesWhen('slow')) await runAlone(next)
-  await tryAgain()
 } finally {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
@@ -132,23 +128,10 @@ async function work(take: () => NamedFile | undefined): Promise<void> {
   await Promise.all(ends)
 }
 
-async function runAlone(next: NamedFile): Promise<FileOutcome | undefined> {
-  if (ended.signal.aborted) return undefined
+async function runAlone(next: NamedFile): Promise<void> {
+  if (ended.signal.aborted) return
   const worker = startWorker()
-  const outcome = await runFile(worker, next)
-  await endWorker(worker, outcome)
-  return outcome
-}
-
-async function tryAgain(): Promise<void> {
-  const failed = outcomes.filter(({ failures }) => failures.length > 0)
-  if (failed.length > SECOND_TRIES_MAX) return
-  for (const first of failed) {
-    const second = await runAlone(first)
-    if (!second || second.failures.length > 0) continue
-    second.unsteady = first.failures
-    outcomes.splice(outcomes.indexOf(first), 1)
-  }
+  await endWorker(worker, await runFile(worker, next))
 }
 
 function startWorker(): WorkerProcess {
