@@ -7,7 +7,12 @@ const RUN: Told = {
   tookMs: 450_000,
   feeds: ['put', 'batch', 'sql', 'nats', 'kafka'],
   missing: new Map(),
-  ...{ kills: 60, faults: 200, deliveries: 60_000 },
+  faults: new Map([
+    ['broker killed', 20],
+    ['process killed', 40],
+    ['process frozen', 140],
+  ]),
+  ...{ deliveries: 60_000 },
   ...{ lost: 0, inverted: 0, doubled: 5, violations: 0 },
   ...{ takenMs: [300, 400], sentMs: [350, 450] },
   repeatWith: '--suite full --seed 7 --seconds 300 --clock-jumps',
@@ -20,7 +25,11 @@ test('an hour proves something only when it was whole, enough has happened, and 
   assert.deepEqual(judgeHour([...HOUR.slice(1), { ...RUN, violations: 1 }]), [
     'there were violations',
   ])
-  const few = HOUR.map((run) => ({ ...run, kills: 37, deliveries: 37_499 }))
+  const few = HOUR.map((run) => ({
+    ...run,
+    faults: new Map([['process killed', 37]]),
+    deliveries: 37_499,
+  }))
   assert.deepEqual(judgeHour(few), ['fewer than 300 kills', 'fewer than 300000 deliveries'])
 })
 
@@ -29,7 +38,8 @@ test('the page says what was done, what came of it, and how to do it again', () 
   assert.match(page, /\*\*It held\.\*\*/)
   assert.match(page, /npm run chaos -- --hour --seed 7/)
   assert.match(page, /^Feeds: HTTP, SQL, NATS, Kafka\.$/m)
-  assert.match(page, /\| minutes \| 60 \|/)
+  assert.match(page, /\| minutes, those under faults among them \| 60, 40 \|/)
+  assert.match(page, /\| process frozen \| 1120 \|\n\| process killed \| 320 \|/)
   assert.match(page, /\| deliveries \| 480000 \|/)
   assert.match(page, /\| lost \| 0 \|/)
   assert.match(page, /p50 300, p99 400, max 400 ms \(16\)/)
@@ -37,15 +47,23 @@ test('the page says what was done, what came of it, and how to do it again', () 
   assert.match(toPage(HOUR.slice(3), 7), /\*\*It proves nothing: fewer than 60 minutes\.\*\*/)
 })
 
-test('the page names a feed only where every run had it, and says why another is missing', () => {
+test('the page names only what every run had, and says why the rest is missing', () => {
+  const toPageWith = (other: Told) => toPage([...HOUR.slice(1), other], 7)
   const withoutKafka = { ...RUN, feeds: RUN.feeds.filter((feed) => feed !== 'kafka') }
   const missing = new Map([['kafka', 'java is not installed, which Kafka needs']] as const)
+  const page = toPageWith({ ...withoutKafka, missing })
+  assert.match(page, /\*\*It held, without Kafka\.\*\*/)
   assert.match(
-    toPage([...HOUR.slice(1), { ...withoutKafka, missing }], 7),
-    /^Feeds: HTTP, SQL, NATS\. Kafka: not among the feeds, because java is not installed, which Kafka needs\.$/m,
+    page,
+    /^Feeds: HTTP, SQL, NATS\. Without Kafka, because java is not installed, which Kafka needs\.$/m,
   )
   assert.match(
-    toPage([...HOUR.slice(1), withoutKafka], 7),
-    /^Feeds: HTTP, SQL, NATS\. Kafka: not among the feeds, because a run has published nothing to it\.$/m,
+    toPageWith(withoutKafka),
+    /^Feeds: HTTP, SQL, NATS\. Without Kafka, because a run has published nothing to it\.$/m,
+  )
+  const clock = new Map([['clock', 'libfaketime is not installed']] as const)
+  assert.match(
+    toPageWith({ ...RUN, missing: clock }),
+    /without jumps of the database's clock\.\*\*\n\nFeeds: HTTP, SQL, NATS, Kafka\. Without jumps/,
   )
 })

@@ -4,9 +4,9 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import { BROKER_FEEDS, type BrokerFeed, FEED_NAMES, type Feed } from './feeds.ts'
+import { BROKER_FEEDS, FEED_NAMES, type Feed } from './feeds.ts'
 import { describe, spread } from './report.ts'
-import { type ChaosResult, runChaos } from './run.ts'
+import { type ChaosResult, type Missing, runChaos } from './run.ts'
 import { FULL } from './settings.ts'
 
 const SECONDS = 300
@@ -45,9 +45,9 @@ export interface Told {
   tookMs: number
   /** Those by which something was acknowledged. */
   feeds: readonly Feed[]
-  missing: ReadonlyMap<BrokerFeed, string>
-  kills: number
-  faults: number
+  missing: ReadonlyMap<Missing, string>
+  /** How often each kind of fault was met. */
+  faults: ReadonlyMap<string, number>
   deliveries: number
   lost: number
   inverted: number
@@ -65,14 +65,12 @@ const INVERTED = ['I6']
 function tell({ seed, tookMs, verdict, faults, feeds, missing, repeatWith }: ChaosResult): Told {
   const count = (of: readonly string[]) =>
     verdict.violations.filter(({ invariant }) => of.includes(invariant)).length
-  const all = [...faults]
   return {
     seed,
     tookMs,
     feeds: [...feeds.keys()],
     missing,
-    kills: sum(all.filter(([what]) => what.includes('killed')).map(([, times]) => times)),
-    faults: sum(all.map(([, times]) => times)),
+    faults,
     deliveries: verdict.figures.deliveries ?? 0,
     lost: count(LOST),
     inverted: count(INVERTED),
@@ -95,11 +93,19 @@ function shortOf(results: readonly Told[]): string[] {
   const total = (of: (told: Told) => number) => sum(results.map(of))
   const short: string[] = []
   if (minutesOf(results) < MINUTES_MIN) short.push(`fewer than ${MINUTES_MIN} minutes`)
-  if (total(({ kills }) => kills) < KILLS_MIN) short.push(`fewer than ${KILLS_MIN} kills`)
+  if (total(killsOf) < KILLS_MIN) short.push(`fewer than ${KILLS_MIN} kills`)
   if (total(({ deliveries }) => deliveries) < DELIVERIES_MIN) {
     short.push(`fewer than ${DELIVERIES_MIN} deliveries`)
   }
   return short
+}
+
+function killsOf({ faults }: Told): number {
+  return sum([...faults].filter(([what]) => what.includes('killed')).map(([, times]) => times))
+}
+
+function faultsOf({ faults }: Told): number {
+  return sum([...faults.values()])
 }
 
 function minutesOf(results: readonly Told[]): number {
@@ -109,22 +115,25 @@ function minutesOf(results: readonly Told[]): number {
 export function toPage(results: readonly Told[], seed: number): string {
   const total = (of: (told: Told) => number) => sum(results.map(of))
   const why = judgeHour(results)
+  const absent = absentOf(results)
+  const without =
+    absent.length === 0 ? '' : `, without ${absent.map(({ name }) => name).join(', ')}`
   const [cpu] = cpus()
   return [
-    '# An hour of faults',
+    '# What an hour of faults has shown',
     '',
     `Commit ${commit()}, \`npm run chaos -- --hour --seed ${seed}\`, ${availableParallelism()} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}.`,
     '',
-    why.length === 0 ? '**It held.**' : `**It proves nothing: ${why.join(', ')}.**`,
+    why.length === 0 ? `**It held${without}.**` : `**It proves nothing: ${why.join(', ')}.**`,
     '',
-    feedsOf(results),
+    [`Feeds: ${feedsOf(results).join(', ')}.`, ...absent.map(({ why }) => why)].join(' '),
     '',
     '| | |',
     '|---|---|',
-    `| minutes | ${minutesOf(results)} |`,
+    `| minutes, those under faults among them | ${minutesOf(results)}, ${(results.length * SECONDS) / 60} |`,
     `| deliveries | ${total(({ deliveries }) => deliveries)} |`,
-    `| processes, databases and brokers killed | ${total(({ kills }) => kills)} |`,
-    `| faults in all | ${total(({ faults }) => faults)} |`,
+    `| processes, databases and brokers killed | ${total(killsOf)} |`,
+    `| faults in all | ${total(faultsOf)} |`,
     `| lost | ${total(({ lost }) => lost)} |`,
     `| in the wrong order | ${total(({ inverted }) => inverted)} |`,
     `| sent again after a 200, which a fault may bring about | ${total(({ doubled }) => doubled)} |`,
@@ -138,26 +147,56 @@ export function toPage(results: readonly Told[], seed: number): string {
     '|---|---|---|---|---|---|---|---|',
     ...results.map((told) => `| ${told.seed} | ${toRow(told)} |`),
     '',
+    '| fault | times |',
+    '|---|---|',
+    ...toKinds(results),
+    '',
     `One of them again: \`npm run chaos -- ${results[0]?.repeatWith ?? ''}\` with its seed.`,
     '',
   ].join('\n')
 }
 
-/** Those that every run had, and why others are not among them. */
-function feedsOf(results: readonly Told[]): string {
-  const isAmong = (feed: Feed) => results.every(({ feeds }) => feeds.includes(feed))
-  const all = Object.keys(FEED_NAMES) as Feed[]
-  const names = new Set(all.filter(isAmong).map((feed) => FEED_NAMES[feed]))
-  const absent = BROKER_FEEDS.filter((feed) => !isAmong(feed)).map((feed) => {
-    const told = results.find(({ missing }) => missing.has(feed))
-    const why = told?.missing.get(feed) ?? 'a run has published nothing to it'
-    return `${FEED_NAMES[feed]}: not among the feeds, because ${why}.`
-  })
-  return [`Feeds: ${[...names].join(', ')}.`, ...absent].join(' ')
+const NAMES: Record<Feed | Missing, string> = {
+  ...FEED_NAMES,
+  clock: "jumps of the database's clock",
 }
 
-function toRow({ kills, faults, deliveries, lost, inverted, doubled, violations }: Told): string {
-  return [kills, faults, deliveries, lost, inverted, doubled, violations].join(' | ')
+function isFedBy(results: readonly Told[], feed: Feed): boolean {
+  return results.every(({ feeds }) => feeds.includes(feed))
+}
+
+/** Those that every run had. */
+function feedsOf(results: readonly Told[]): string[] {
+  const all = Object.keys(FEED_NAMES) as Feed[]
+  return [...new Set(all.filter((feed) => isFedBy(results, feed)).map((feed) => NAMES[feed]))]
+}
+
+/** What not every run had, and why. */
+function absentOf(results: readonly Told[]): { name: string; why: string }[] {
+  const reasonOf = (what: Missing) =>
+    results.find(({ missing }) => missing.has(what))?.missing.get(what)
+  const absent: Missing[] = BROKER_FEEDS.filter((feed) => !isFedBy(results, feed))
+  if (reasonOf('clock') !== undefined) absent.push('clock')
+  return absent.map((what) => {
+    const why = reasonOf(what) ?? 'a run has published nothing to it'
+    return { name: NAMES[what], why: `Without ${NAMES[what]}, because ${why}.` }
+  })
+}
+
+/** The most frequent first. */
+function toKinds(results: readonly Told[]): string[] {
+  const times = new Map<string, number>()
+  for (const [what, count] of results.flatMap(({ faults }) => [...faults])) {
+    times.set(what, (times.get(what) ?? 0) + count)
+  }
+  const kinds = [...times].sort(([, one], [, other]) => other - one)
+  return kinds.map(([what, count]) => `| ${what} | ${count} |`)
+}
+
+function toRow(told: Told): string {
+  const { deliveries, lost, inverted, doubled, violations } = told
+  const figures = [killsOf(told), faultsOf(told), deliveries, lost, inverted, doubled, violations]
+  return figures.join(' | ')
 }
 
 function sum(numbers: readonly number[]): number {

@@ -40,6 +40,9 @@ export interface ChaosOptions {
   signal?: AbortSignal
 }
 
+/** A part of the whole that this machine has not what is needed for. */
+export type Missing = BrokerFeed | 'clock'
+
 export interface ChaosResult {
   suite: Suite
   seed: number
@@ -48,8 +51,8 @@ export interface ChaosResult {
   faults: ReadonlyMap<string, number>
   control: ReadonlyMap<string, number>
   feeds: ReadonlyMap<Feed, number>
-  /** The brokers that were not among them, and why. */
-  missing: ReadonlyMap<BrokerFeed, string>
+  /** What was left out, and why. */
+  missing: ReadonlyMap<Missing, string>
   notes: readonly { atMs: number; text: string }[]
   refusals: number
   paths: ReadonlyMap<string, string>
@@ -103,10 +106,12 @@ class Run {
     const { suite, seed } = this.#options
     this.#watchOurselves()
     const owner = { after: (run: () => Promise<void> | void) => void this.#cleanUps.push(run) }
-    const { brokers, missing } = await startBrokers(suite, owner)
-    for (const [feed, why] of missing) this.#note(`without ${FEED_NAMES[feed]}: ${why}`)
+    const { brokers, missing: missingBrokers } = await startBrokers(suite, owner)
+    for (const [feed, why] of missingBrokers) this.#note(`without ${FEED_NAMES[feed]}: ${why}`)
     const clock = suite.clockJumps ? await ClockJumps.find(owner) : null
+    const missing = new Map<Missing, string>(missingBrokers)
     if (suite.clockJumps && clock === null) {
+      missing.set('clock', 'libfaketime is not installed')
       this.#note("libfaketime is not installed: the database's clock does not jump")
     }
     const database = await ChaosDatabase.start(join(this.#dir, 'data'), clock)
