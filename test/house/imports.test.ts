@@ -1,5 +1,4 @@
-// The arrows of the house, as ARCHITECTURE.md draws them: app → http → operations → store → core and
-// app → delivery → store → core, with telemetry, upkeep, sources and the sandbox beside them.
+// The arrows of the house, as the picture and the table of ARCHITECTURE.md have them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -84,6 +83,22 @@ test('the map of ARCHITECTURE.md is this one', () => {
   )
   const { '': _, ...rooms } = ALLOWED
   assert.deepEqual(shown, rooms)
+})
+
+test('in the picture of ARCHITECTURE.md each room stands once, and every arrow leads to a lower line', () => {
+  const [, picture = ''] = readText('ARCHITECTURE.md').match(/^```\n(cli .*?)^```$/ms) ?? []
+  const lines = picture.split('\n').map((line) => line.match(/^\w+( · \w+)*/)?.[0].split(' · '))
+  const lineOf = (room: string) => lines.findIndex((names) => names?.includes(room || 'app'))
+  const shown = lines.flatMap((names) => names ?? [])
+  assert.deepEqual(
+    shown.toSorted(),
+    [...Object.keys(ALLOWED).map((room) => room || 'app'), 'cli'].toSorted(),
+  )
+  for (const [room, targets] of Object.entries(ALLOWED)) {
+    for (const target of targets) {
+      assert.ok(lineOf(target) > lineOf(room), `${room} imports ${target}, which is no lower`)
+    }
+  }
 })
 
 test('core imports only core and node:crypto', () => {
