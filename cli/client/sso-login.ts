@@ -69,10 +69,10 @@ function codeFor(server: Server, state: string): Promise<string> {
     )
     server.on('close', () => clearTimeout(impatience))
     server.on('request', (request, response) => {
-      const asked = new URLSearchParams(request.url?.split('?')[1] ?? '')
-      const code = asked.get('code')
-      const isRefused = asked.has('error')
-      if ((code === null && !isRefused) || asked.get('state') !== state) {
+      const query = new URLSearchParams(request.url?.split('?')[1] ?? '')
+      const code = query.get('code')
+      const isRefused = query.has('error')
+      if ((code === null && !isRefused) || query.get('state') !== state) {
         response.writeHead(404).end()
         return
       }

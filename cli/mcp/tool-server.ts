@@ -64,9 +64,9 @@ function inputOf({ takes, required }: Tool) {
   const validate: typeof standard.validate = (given, options) => {
     const unknown = Object.keys(given ?? {}).find((name) => !Object.hasOwn(takes, name))
     if (unknown === undefined) return standard.validate(given, options)
-    const known = Object.keys(takes).join(', ')
+    const names = Object.keys(takes).join(', ')
     return {
-      issues: [{ message: `${unknown} is not known here. It takes ${known || 'nothing'}.` }],
+      issues: [{ message: `${unknown} is not known here. It takes ${names || 'nothing'}.` }],
     }
   }
   return { '~standard': { ...standard, validate } }

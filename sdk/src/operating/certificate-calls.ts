@@ -21,8 +21,8 @@ export function certificateCalls({ call, get }: Caller) {
     get: (id: string, details?: CallOptions) =>
       get<ServiceCertificate>(path(id), undefined, details),
     /** Its key is made inside, and never leaves: `certificateRequestPem` is for an authority to sign. */
-    request: (asked: { name: string; subject: string }, details?: CallOptions) =>
-      call<ServiceCertificate>('POST', CERTIFICATES, { ...details, body: asked }),
+    request: (order: { name: string; subject: string }, details?: CallOptions) =>
+      call<ServiceCertificate>('POST', CERTIFICATES, { ...details, body: order }),
     /** One with its key, as PEM; the service's own certificate comes first, then each that signed the one before. */
     import: (
       certificate: { name: string; certificatePem: string; privateKeyPem: string },

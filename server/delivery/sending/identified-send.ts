@@ -101,8 +101,8 @@ class IdentifiedSender {
     oauth2: CallbackOauth2,
   ): Promise<string | Extract<Outcome, { kind: 'tokenless' }>> {
     const isFresh = request.deliveryId === null
-    const asked = this.#tokens.get(key, () => this.#fetch(request, oauth2), isFresh)
-    const answer = await this.#within(request.begun, asked)
+    const fetched = this.#tokens.get(key, () => this.#fetch(request, oauth2), isFresh)
+    const answer = await this.#within(request.begun, fetched)
     if ('token' in answer) return answer.token
     return { kind: 'tokenless', reason: answer.reason, detail: answer.detail }
   }

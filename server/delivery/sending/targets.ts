@@ -57,8 +57,8 @@ export class Targets {
 
   #ofOdd(url: string, tls: TlsSettings | null): Target | null {
     const key = JSON.stringify([url, tls?.name])
-    const known = this.#odd.get(key)
-    if (known !== undefined) return known
+    const judged = this.#odd.get(key)
+    if (judged !== undefined) return judged
     const target = toTarget(url, tls, this.#policy)
     this.#odd.set(key, target)
     return target

@@ -19,7 +19,7 @@ const MIN_VERSION = 'TLSv1.2'
 
 export class TlsContexts {
   readonly #publicAuthorities: readonly string[] | undefined
-  readonly #known = new BoundedMap<string, TlsSettings>(CONTEXTS_MAX)
+  readonly #cached = new BoundedMap<string, TlsSettings>(CONTEXTS_MAX)
 
   /** `extraCa`: trusted beside the public ones, where an endpoint names none of its own. */
   constructor(extraCa: string | undefined) {
@@ -40,10 +40,10 @@ export class TlsContexts {
       authorities && digestOf(authorities),
     ]
     const name = parts.join(' ')
-    const known = this.#known.get(name)
-    if (known !== undefined) return known
+    const cached = this.#cached.get(name)
+    if (cached !== undefined) return cached
     const made = { name, context: this.#make(shown, authorities) }
-    this.#known.set(name, made)
+    this.#cached.set(name, made)
     return made
   }
 

@@ -77,11 +77,11 @@ export function authenticateOperator(keys: OperatorKeys): onRequestHookHandler {
   }
   return (request, reply, done) => {
     // Without a promise where the key is in memory: payments are written thousands of times a second.
-    const known = findKnownOperator(keys, request)
-    if (known === null) {
-      return findOperator(keys, request).then((operator) => admit(operator, request, reply))
+    const operator = findKnownOperator(keys, request)
+    if (operator === null) {
+      return findOperator(keys, request).then((found) => admit(found, request, reply))
     }
-    admit(known, request, reply)
+    admit(operator, request, reply)
     done()
   }
 }

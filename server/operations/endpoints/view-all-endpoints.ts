@@ -78,11 +78,12 @@ export class AllEndpoints {
    * page after page misses none. An endpoint that is resumed comes into a filtered list anywhere.
    */
   async #markBefore(
-    { order, ...asked }: EndpointFilter,
+    { order, ...conditions }: EndpointFilter,
     request: PageRequest,
   ): Promise<EndpointMark | null> {
     const offset = pageOffset(request)
-    if (order !== 'createdAt' || Object.values(asked).some((value) => value !== null)) return null
+    if (order !== 'createdAt' || Object.values(conditions).some((value) => value !== null))
+      return null
     if (offset < this.#markedEach) return null
     const marks = await this.#marks.get('all', () =>
       readEndpointMarks(this.#deps.pool, this.#markedEach),

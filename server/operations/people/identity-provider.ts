@@ -45,7 +45,7 @@ interface Logout {
   jti: string
 }
 
-interface Known {
+interface Discovered {
   client: typeof import('openid-client')
   configuration: Configuration
   keys: ReturnType<typeof createRemoteJWKSet>
@@ -53,11 +53,11 @@ interface Known {
 
 export class IdentityProvider {
   readonly #settings: OidcSettings
-  readonly #known: Remembered<void, Known>
+  readonly #discovered: Remembered<void, Discovered>
 
   constructor(settings: OidcSettings, monotonicMs: () => number) {
     this.#settings = settings
-    this.#known = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KNOWN_MS } })
+    this.#discovered = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KNOWN_MS } })
   }
 
   /** Where the browser goes, and what to keep until it is back. */
@@ -124,15 +124,15 @@ export class IdentityProvider {
     })
   }
 
-  async #asking<Answer>(ask: (known: Known) => Promise<Answer>): Promise<Answer> {
+  async #asking<Answer>(ask: (from: Discovered) => Promise<Answer>): Promise<Answer> {
     try {
-      return await ask(await this.#known.get(undefined, () => this.#discover()))
+      return await ask(await this.#discovered.get(undefined, () => this.#discover()))
     } catch (error) {
       throw toFailure(error)
     }
   }
 
-  async #discover(): Promise<Known> {
+  async #discover(): Promise<Discovered> {
     const client = await import('openid-client')
     const { issuer, clientId, clientSecret } = this.#settings
     const isPlain = new URL(issuer).protocol === 'http:'
@@ -170,7 +170,7 @@ export class IdentityProvider {
 }
 
 /** As the provider takes the secret (OpenID Connect Discovery §3: in the header, where it does not say). */
-function authenticateBy(client: Known['client'], secret: string): ClientAuth {
+function authenticateBy(client: Discovered['client'], secret: string): ClientAuth {
   const post = client.ClientSecretPost(secret)
   const basic = client.ClientSecretBasic(secret)
   return (provider, ...request) => {

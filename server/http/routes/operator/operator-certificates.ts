@@ -184,12 +184,12 @@ export function operatorCertificateRoutes(deps: Deps): Routes {
       }),
       handler: async (request) => {
         const audit = auditOf(deps, request, 'client-certificate.replace')
-        const asked = {
+        const change = {
           id: readId(request.params.id),
           by: request.body.by,
           isDryRun: isDryRun(request),
         }
-        return { endpoints: await replaceByOther(deps, asked, audit) }
+        return { endpoints: await replaceByOther(deps, change, audit) }
       },
     })
 
