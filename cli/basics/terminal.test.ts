@@ -30,12 +30,13 @@ test('columns line up, numbers on the right, nothing after the last cell', () =>
 
 test('colours do not shift columns', () => {
   const columns = [
-    { title: 'A', of: (row: string) => row, paint: (text: string) => paintFor(true).red(text) },
+    { title: 'A', of: (row: string) => row, isState: true as const },
     { title: 'B', of: () => 'x' },
   ]
-  const coloured = formatTable(columns, ['wide'], paintFor(true))
+  const coloured = formatTable(columns, ['FAILED'], paintFor(true))
+  assert.ok(coloured.includes(paintFor(true).red('FAILED')))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-  assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), 'A     B\nwide  x')
+  assert.equal(coloured.replace(/\u001b\[\d+m/g, ''), 'A       B\nFAILED  x')
 })
 
 test('fields show a dash for what is not there', () => {

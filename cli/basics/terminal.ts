@@ -41,7 +41,8 @@ export interface Column<T> {
   of: (item: T) => Cell
   /** Numbers line up on the right. */
   right?: true
-  paint?: (text: string, item: T) => string
+  /** In the colour of the state that it names. */
+  isState?: true
 }
 
 export function formatTable<T>(
@@ -65,8 +66,8 @@ export function formatTable<T>(
   const titles = columns.map(({ title }) => title)
   return [
     line(titles, (text) => paint.bold(text)),
-    ...texts.map((row, at) =>
-      line(row, (text, index) => columns[index]?.paint?.(text, items[at] as T) ?? text),
+    ...texts.map((row) =>
+      line(row, (text, index) => (columns[index]?.isState ? paintState(text, paint) : text)),
     ),
   ].join('\n')
 }

@@ -9,7 +9,7 @@ import { type Call, calling, family, operatorCommand, readerCommand } from '../b
 import { type CursorOptions, showCursorPage, withCursor } from '../basics/lists.ts'
 import { id, instant, listOf } from '../basics/parse.ts'
 import { UsageError } from '../basics/run.ts'
-import { cellText, formatDuration, formatTime, paintState } from '../basics/terminal.ts'
+import { cellText, formatDuration, formatTime } from '../basics/terminal.ts'
 import { tailCommand } from './deliveries-tail.ts'
 import { showRequest, showSignedCurl } from './delivery-request.ts'
 
@@ -131,11 +131,7 @@ function list(): Command {
         answer,
         [
           { title: 'DELIVERY', of: (delivery) => delivery.id },
-          {
-            title: 'STATE',
-            of: ({ state }) => state,
-            paint: (text) => paintState(text, call.paint),
-          },
+          { title: 'STATE', of: ({ state }) => state, isState: true },
           { title: 'ATTEMPTS', of: ({ attempts }) => attempts, right: true },
           { title: 'EXTERNAL ID', of: ({ externalId }) => externalId },
           { title: 'EVENT', of: ({ event }) => event },
@@ -194,12 +190,7 @@ function showDelivery(call: Call, delivery: DeliveryDetail): void {
           of: ({ durationMs }) => formatDuration(durationMs),
           right: true,
         },
-        {
-          title: 'STATUS',
-          of: ({ status }) => status,
-          right: true,
-          paint: (text) => paintState(text, call.paint),
-        },
+        { title: 'STATUS', of: ({ status }) => status, right: true, isState: true },
         { title: 'ERROR', of: ({ error }) => error && outcomeText(error) },
       ],
       delivery.attemptLog,

@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import type { OperatorSearchHit } from '../../sdk/src/internal/operator-types.ts'
 import type { SearchHit } from '../../sdk/src/wire/types.ts'
 import { type Call, calling, readerCommand } from '../basics/command.ts'
-import { paintState } from '../basics/terminal.ts'
 
 export function findCommand(): Command {
   return readerCommand('find', 'Find anything by an id, an external id, a name or an address.', [
@@ -22,11 +21,7 @@ export function findCommand(): Command {
             [
               { title: 'WHAT', of: ({ kind }) => kind },
               { title: 'ID', of: (hit) => hit.id },
-              {
-                title: 'STATE',
-                of: ({ state }) => state,
-                paint: (text) => paintState(text, call.paint),
-              },
+              { title: 'STATE', of: ({ state }) => state, isState: true },
               { title: 'CLIENT', of: (hit) => ('clientName' in hit ? hit.clientName : null) },
               { title: 'NAME', of: ({ name }) => name },
             ],

@@ -6,7 +6,7 @@ import type { Notices } from '../../sdk/src/wire/types.ts'
 import type { Answer } from '../basics/api.ts'
 import { type Call, calling, family } from '../basics/command.ts'
 import { SilentFailure } from '../basics/run.ts'
-import { type Column, formatTime, type Paint, paintState } from '../basics/terminal.ts'
+import { type Column, formatTime } from '../basics/terminal.ts'
 import { chooseSharedKey, type NewKeyOptions, withNewKey } from '../receiving/shared-key.ts'
 import { clientCommand } from './own-endpoints.ts'
 
@@ -28,7 +28,7 @@ function list(): Command {
     calling(async (call: Call) => {
       call.answer<Notices>(await ask(call, 'GET'), (notices) => {
         call.note(`They go to ${notices.callbackUrl} (${notices.status}).`)
-        call.table(columns(call.paint), notices.recent, 'No notices yet.')
+        call.table(COLUMNS, notices.recent, 'No notices yet.')
       })
     }),
   )
@@ -88,12 +88,10 @@ async function ask(call: Call, method: 'GET' | 'DELETE'): Promise<Answer> {
 
 type Sent = Notices['recent'][number]
 
-function columns(paint: Paint): readonly Column<Sent>[] {
-  return [
-    { title: 'AT', of: ({ notice }) => formatTime(notice.at) },
-    { title: 'NOTICE', of: ({ notice }) => notice.type },
-    { title: 'SENT', of: ({ state }) => state, paint: (text) => paintState(text, paint) },
-    { title: 'ENDPOINT', of: ({ notice }) => notice.endpoint.id },
-    { title: 'REASONS', of: ({ notice }) => notice.reasons },
-  ]
-}
+const COLUMNS: readonly Column<Sent>[] = [
+  { title: 'AT', of: ({ notice }) => formatTime(notice.at) },
+  { title: 'NOTICE', of: ({ notice }) => notice.type },
+  { title: 'SENT', of: ({ state }) => state, isState: true },
+  { title: 'ENDPOINT', of: ({ notice }) => notice.endpoint.id },
+  { title: 'REASONS', of: ({ notice }) => notice.reasons },
+]

@@ -78,11 +78,7 @@ function listCommand({ family, noun, listPath, hasAccount, whenEmpty }: Endpoint
         answer,
         [
           { title: noun.toUpperCase(), of: (endpoint) => endpoint.id },
-          {
-            title: 'STATUS',
-            of: ({ status }) => status,
-            paint: (text) => paintState(text, call.paint),
-          },
+          { title: 'STATUS', of: ({ status }) => status, isState: true },
           { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
           { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
         ],

@@ -183,11 +183,7 @@ async function listPayments(call: Call<ListOptions>): Promise<void> {
     answer,
     [
       { title: 'PAYMENT', of: (payment) => payment.id },
-      {
-        title: 'STATE',
-        of: ({ status }) => status?.state,
-        paint: (text) => paintState(text, call.paint),
-      },
+      { title: 'STATE', of: ({ status }) => status?.state, isState: true },
       { title: 'AMOUNT', of: ({ amount }) => amount.amount, right: true },
       { title: 'CUR', of: ({ amount }) => amount.currency },
       { title: 'EVENTS', of: ({ sequence }) => sequence, right: true },

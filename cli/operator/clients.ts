@@ -92,11 +92,7 @@ function list(): Command {
         answer,
         [
           { title: 'CLIENT', of: ({ clientId }) => clientId },
-          {
-            title: 'STATUS',
-            of: ({ status }) => status,
-            paint: (text) => paintState(text, call.paint),
-          },
+          { title: 'STATUS', of: ({ status }) => status, isState: true },
           { title: 'CREATED', of: ({ createdAt }) => formatTime(createdAt) },
           { title: 'NAME', of: ({ name }) => name },
         ],

@@ -80,11 +80,7 @@ function list(): Command {
         answer,
         [
           { title: 'ENDPOINT', of: (endpoint) => endpoint.id },
-          {
-            title: 'STATUS',
-            of: ({ status }) => status,
-            paint: (text) => paintState(text, call.paint),
-          },
+          { title: 'STATUS', of: ({ status }) => status, isState: true },
           { title: 'PENDING', of: ({ health }) => health.pending, right: true },
           { title: 'OK 24H', of: ({ health }) => percent(health.successRate24h), right: true },
           { title: 'FAILING SINCE', of: ({ health }) => formatTime(health.failingSince) },

@@ -5,7 +5,7 @@ import type { Job, JobDetail } from '../../sdk/src/internal/operator-types.ts'
 import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id } from '../basics/parse.ts'
-import { formatTime, paintState } from '../basics/terminal.ts'
+import { formatTime } from '../basics/terminal.ts'
 
 const PATH = '/operator/v1/jobs'
 const JOB = '01a1dd3c-7a52-7c1e-9d0b-3f6a1c2b4d5e'
@@ -26,11 +26,7 @@ function list(): Command {
         [
           { title: 'JOB', of: (job) => job.id },
           { title: 'KIND', of: ({ kind }) => kind },
-          {
-            title: 'STATE',
-            of: ({ state }) => state,
-            paint: (text) => paintState(text, call.paint),
-          },
+          { title: 'STATE', of: ({ state }) => state, isState: true },
           { title: 'DONE', of: ({ done, total }) => `${done} of ${total}`, right: true },
           { title: 'STARTED', of: ({ startedAt }) => formatTime(startedAt) },
           { title: 'FINISHED', of: ({ finishedAt }) => formatTime(finishedAt) },
@@ -73,11 +69,7 @@ function showJob(call: Call, job: JobDetail): void {
   call.table(
     [
       { title: 'ENDPOINT', of: ({ endpointId }) => endpointId },
-      {
-        title: 'STATUS',
-        of: ({ status }) => status,
-        paint: (text) => paintState(text, call.paint),
-      },
+      { title: 'STATUS', of: ({ status }) => status, isState: true },
       { title: 'DELIVERIES', of: ({ count }) => count, right: true },
       { title: 'CLIENT', of: ({ clientName }) => clientName },
       { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
