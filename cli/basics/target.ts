@@ -3,12 +3,11 @@
 // beats what is found, also in who is meant: a caller who gave a client's credentials never gets the operator's rights
 // because a key of the operator lies near.
 
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isSafeForSecrets } from '../../sdk/src/calling/service-options.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
-import { describeFault } from './describe-fault.ts'
+import { readGivenText } from './given-file.ts'
 import { Profiles, type SavedService } from './profiles.ts'
 import { UsageError } from './run.ts'
 import { readSandboxFile } from './sandbox-file.ts'
@@ -273,9 +272,7 @@ export function operatorApi(url: string, key: string, agent?: Agent): Api {
 }
 
 async function readSecretFile(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new UsageError(describeFault(error))
-  })
+  const text = await readGivenText(path)
   const secret = text.trim()
   if (secret === '' || /\s/.test(secret)) throw new UsageError(`${path} must hold one key.`)
   return secret

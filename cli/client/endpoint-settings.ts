@@ -8,8 +8,8 @@ import {
   EVENT_CHOICES,
   SIGNATURE_KINDS,
 } from '../../server/core/delivery/endpoint-settings.ts'
+import { readPemFile } from '../basics/given-file.ts'
 import { listOf, oneOf } from '../basics/parse.ts'
-import { readPemFile } from '../basics/pem-file.ts'
 import { type TokenOptions, tokenFields, toOauth2, withToken } from './token-settings.ts'
 
 const NONE = 'none'

@@ -1,7 +1,5 @@
 // `paybell payments …`: feeding payments in, and seeing them as they are.
 
-import { readFile } from 'node:fs/promises'
-import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import type {
   OperatorPayment,
@@ -13,7 +11,7 @@ import type { CursorPage, Payment, PaymentItem } from '../../sdk/src/wire/types.
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import type { Api } from '../basics/api.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from '../basics/command.ts'
-import { describeFault } from '../basics/describe-fault.ts'
+import { readGivenOrInput } from '../basics/given-file.ts'
 import { type CursorOptions, showCursorPage, withCursor } from '../basics/lists.ts'
 import { id, instant, oneOf } from '../basics/parse.ts'
 import { UsageError } from '../basics/run.ts'
@@ -51,7 +49,7 @@ function put(): Command {
 }
 
 async function putPayment(call: Call<{ id?: string }>, file: string): Promise<void> {
-  const text = file === '-' ? await readAll(process.stdin) : await readText(file)
+  const text = await readGivenOrInput(file)
   const paymentId = call.options.id ?? readId(text, file)
   const api = await call.operator()
   const answer = await api.call('PUT', `${PATH}/${paymentId}`, {
@@ -63,12 +61,6 @@ async function putPayment(call: Call<{ id?: string }>, file: string): Promise<vo
     call.print(`${payment.id} ${paintState(payment.status?.state ?? '-', call.paint)}`)
     if (event) call.print(`${event.type}, sequence ${event.sequence}, event ${event.id}`)
     else call.print(stale ? 'Stale: a newer version is stored.' : 'Nothing changed: no event.')
-  })
-}
-
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(describeFault(error))
   })
 }
 

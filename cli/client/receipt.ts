@@ -1,7 +1,5 @@
 // `paybell receipt …`: gets the signed receipt of a delivery, and checks one with the service's public keys.
 
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
 import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
@@ -14,9 +12,9 @@ import {
   JSON_HELP,
   readerCommand,
 } from '../basics/command.ts'
-import { describeFault } from '../basics/describe-fault.ts'
+import { readGivenOrInput } from '../basics/given-file.ts'
 import { webUrl } from '../basics/parse.ts'
-import { SilentFailure, UsageError } from '../basics/run.ts'
+import { SilentFailure } from '../basics/run.ts'
 import { KEYS_PATH, readKeySet, toKeySet } from './key-set.ts'
 
 export function receiptCommand(): Command {
@@ -66,7 +64,7 @@ function verify(): Command {
 }
 
 async function verifyFile(call: Call<VerifyOptions>, file: string): Promise<void> {
-  const jws = file === '-' ? await text(process.stdin) : await readText(file)
+  const jws = await readGivenOrInput(file)
   try {
     show(call, await verifyReceipt(jws, await readKeys(call)))
   } catch (error) {
@@ -90,10 +88,4 @@ function show(call: Call, receipt: Receipt): void {
   }
   call.print(call.paint.green('The receipt is genuine.'))
   call.fields(Object.entries(receipt).map(([name, value]) => [name, String(value)] as const))
-}
-
-function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(describeFault(error))
-  })
 }

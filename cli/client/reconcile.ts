@@ -1,8 +1,6 @@
 // `paybell reconcile`: holds the ids that a receiver has, one per line in a file, against the service's signed statement,
 // and names those that differ. For receivers that keep their ids themselves, in any language.
 
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import {
@@ -20,7 +18,7 @@ import {
 } from '../../sdk/src/proving/reconcile.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
 import { type Call, callCommand, calling } from '../basics/command.ts'
-import { describeFault } from '../basics/describe-fault.ts'
+import { readGivenOrInput } from '../basics/given-file.ts'
 import { id, instant } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { formatCount, formatTime } from '../basics/terminal.ts'
@@ -99,10 +97,7 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
 
 /** The ids of a file: the first word of each line. */
 async function readIds(file: string): Promise<string[]> {
-  const read = file === '-' ? text(process.stdin) : readFile(file, 'utf8')
-  const content = await read.catch((error: Error) => {
-    throw new UsageError(describeFault(error))
-  })
+  const content = await readGivenOrInput(file)
   return content.split('\n').flatMap((line, at) => {
     const [first = ''] = line.trim().split(/\s+/)
     if (first === '') return []

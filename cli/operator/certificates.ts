@@ -8,9 +8,9 @@ import type {
 } from '../../sdk/src/internal/operator-types.ts'
 import type { PublicCertificate } from '../../sdk/src/wire/types.ts'
 import { type Call, calling, family, operatorCommand, readerCommand } from '../basics/command.ts'
+import { readPemFile } from '../basics/given-file.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id } from '../basics/parse.ts'
-import { readPemFile } from '../basics/pem-file.ts'
 import { formatTime, plural } from '../basics/terminal.ts'
 
 const PATH = '/operator/v1/client-certificates'

@@ -2,12 +2,11 @@
 // field can be set by name. The amount is text until it is written, so its digits are the caller's.
 
 import { randomInt, randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { DocumentWithFile } from '../../sdk/src/internal/operator-types.ts'
 import type { PaymentState } from '../../sdk/src/wire/types.ts'
 import { FILE_BYTES_MAX } from '../../server/core/payments/payment.ts'
-import { describeFault } from '../basics/describe-fault.ts'
+import { readGivenBytes } from '../basics/given-file.ts'
 import { UsageError } from '../basics/run.ts'
 
 export type SamplePayment = Record<string, unknown> & { id: string }
@@ -97,9 +96,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 }
 
 export async function readDocument(path: string): Promise<DocumentWithFile> {
-  const bytes = await readFile(path).catch((error: Error) => {
-    throw new UsageError(describeFault(error))
-  })
+  const bytes = await readGivenBytes(path)
   if (bytes.length > FILE_BYTES_MAX) {
     throw new UsageError(`${path} has more than 10 MiB, which is the limit for a document.`)
   }

@@ -2,10 +2,9 @@
 // or nowhere yet.
 
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Call } from '../basics/command.ts'
-import { describeFault } from '../basics/describe-fault.ts'
+import { readGivenText } from '../basics/given-file.ts'
 import { UsageError } from '../basics/run.ts'
 
 export interface SharedKeyOptions {
@@ -45,9 +44,7 @@ export async function findSharedKey(call: Call<SharedKeyOptions>): Promise<strin
   }
   if (sharedKey !== undefined) hintAtArgument(call, '--shared-key')
   if (sharedKeyFile === undefined) return sharedKey ?? call.target.config.sharedKey
-  const text = await readFile(sharedKeyFile, 'utf8').catch((error: Error) => {
-    throw new UsageError(describeFault(error))
-  })
+  const text = await readGivenText(sharedKeyFile)
   return text.replace(/\r?\n$/, '')
 }
 

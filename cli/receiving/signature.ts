@@ -2,7 +2,6 @@
 // question of an integrator who writes a receiver is why the signature does not match.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { Command } from 'commander'
 import {
@@ -13,7 +12,7 @@ import { HMAC_HEADER } from '../../server/core/signatures/callback-headers.ts'
 import { hmacHex, standardSignature, toSigningKey } from '../../server/core/signatures/signature.ts'
 import { type Diagnosis, diagnose } from '../../server/core/signatures/signature-doctor.ts'
 import { type Call, calling, family, helpText, JSON_HELP } from '../basics/command.ts'
-import { describeFault } from '../basics/describe-fault.ts'
+import { readGivenBytes } from '../basics/given-file.ts'
 import { gather, integer } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
 import { type HmacHeaderOptions, withHmacHeader } from './hmac-header.ts'
@@ -196,8 +195,5 @@ function checkAsymmetric(given: {
 const seconds = integer(0, 100_000_000_000)
 
 async function readBody(file: string): Promise<Buffer> {
-  if (file === '-') return buffer(process.stdin)
-  return readFile(file).catch((error: Error) => {
-    throw new UsageError(describeFault(error))
-  })
+  return file === '-' ? buffer(process.stdin) : readGivenBytes(file)
 }
