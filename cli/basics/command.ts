@@ -108,14 +108,17 @@ export class Call<O = unknown> {
   }
 }
 
-/** A command that calls a service. The examples are the first thing that people look for. */
+/** A command with its examples, which are the first thing that people look for. */
+export function plainCommand(name: string, about: string, examples: readonly string[]): Command {
+  return new Command(name).description(about).addHelpText('after', helpText(examples))
+}
+
+/** One that calls a service. */
 export function callCommand(name: string, about: string, examples: readonly string[]): Command {
-  return new Command(name)
-    .description(about)
+  return plainCommand(name, about, examples)
     .option('--json', JSON_HELP)
     .option('--url <url>', 'address of the service (PAYBELL_URL)', webUrl)
     .option('--profile <name>', 'a service that you are signed in to (PAYBELL_PROFILE)')
-    .addHelpText('after', helpText(examples))
 }
 
 /** One that speaks as the operator. */

@@ -1,8 +1,8 @@
 // `paybell completion SHELL`: a script that completes commands and options, made from the commands themselves. It
 // starts no process while one types.
 
-import { Command } from 'commander'
-import { helpText } from '../basics/command.ts'
+import type { Command } from 'commander'
+import { plainCommand } from '../basics/command.ts'
 import { oneOf } from '../basics/parse.ts'
 
 /** What may follow the commands that were typed. */
@@ -22,17 +22,16 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
 export function completionCommand(): Command {
-  return new Command('completion')
-    .description('Print a script that completes commands and options in a shell.')
+  return plainCommand(
+    'completion',
+    'Print a script that completes commands and options in a shell.',
+    [
+      'paybell completion bash >> ~/.bashrc',
+      'paybell completion zsh > ~/.zsh/_paybell    # a folder of $fpath',
+      'paybell completion fish > ~/.config/fish/completions/paybell.fish',
+    ],
+  )
     .argument('<shell>', SHELLS.join(', '), oneOf(SHELLS))
-    .addHelpText(
-      'after',
-      helpText([
-        'paybell completion bash >> ~/.bashrc',
-        'paybell completion zsh > ~/.zsh/_paybell    # a folder of $fpath',
-        'paybell completion fish > ~/.config/fish/completions/paybell.fish',
-      ]),
-    )
     .action((shell: Shell, _options: unknown, command: Command) => {
       process.stdout.write(completionScript(shell, command.parent as Command))
     })

@@ -1,10 +1,10 @@
 // `paybell login`, `logout` and `profiles`: who this machine is at which service, kept for the commands that follow.
 
 import { createInterface } from 'node:readline/promises'
-import { Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
 import { tokenBearer } from '../basics/api.ts'
-import { type Call, calling, family, helpText, JSON_HELP } from '../basics/command.ts'
+import { type Call, calling, family, JSON_HELP, plainCommand } from '../basics/command.ts'
 import { id, webUrl } from '../basics/parse.ts'
 import {
   DEFAULT_PROFILE,
@@ -26,8 +26,16 @@ interface LoginOptions {
 }
 
 export function loginCommand(): Command {
-  return new Command('login')
-    .description('Sign in to a service, for all commands that follow on this machine.')
+  return plainCommand(
+    'login',
+    'Sign in to a service, for all commands that follow on this machine.',
+    [
+      'paybell login --url https://payments.example.com',
+      'paybell login live --url https://payments.example.com --client-id ID < secret.txt',
+      'paybell login ops --url https://payments.example.com --operator < key.txt',
+      'paybell login me --url https://payments.example.com --sso',
+    ],
+  )
     .argument('[profile]', 'name to keep it under', profileName, DEFAULT_PROFILE)
     .option('--json', JSON_HELP)
     .requiredOption('--url <url>', 'address of the service', webUrl)
@@ -36,15 +44,6 @@ export function loginCommand(): Command {
     .option('--operator', 'with an operator key instead of credentials of a client')
     .option('--sso', 'as an operator with your company, in the browser, for 8 hours')
     .option('--no-browser', 'with --sso: print the address and open no browser')
-    .addHelpText(
-      'after',
-      helpText([
-        'paybell login --url https://payments.example.com',
-        'paybell login live --url https://payments.example.com --client-id ID < secret.txt',
-        'paybell login ops --url https://payments.example.com --operator < key.txt',
-        'paybell login me --url https://payments.example.com --sso',
-      ]),
-    )
     .addHelpText(
       'after',
       '\nThe secret is asked for on a terminal, or read from stdin. It is kept in ~/.config/paybell/profiles.json (mode 0600).',
@@ -125,13 +124,13 @@ function required(secret: string, message: string): string {
 }
 
 export function logoutCommand(): Command {
-  return new Command('logout')
-    .description(
-      'Forget a service that this machine was signed in to, and end a session of --sso there.',
-    )
+  return plainCommand(
+    'logout',
+    'Forget a service that this machine was signed in to, and end a session of --sso there.',
+    ['paybell logout live'],
+  )
     .argument('[profile]', 'name of the profile', profileName, DEFAULT_PROFILE)
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['paybell logout live']))
     .action(
       calling(async (call: Call, name: string) => {
         const profiles = new Profiles(call.target.config.configDir)
@@ -172,10 +171,8 @@ export function profilesCommand(): Command {
 }
 
 function listProfiles(): Command {
-  return new Command('list')
-    .description('List them; their secrets are not shown.')
+  return plainCommand('list', 'List them; their secrets are not shown.', ['paybell profiles list'])
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['paybell profiles list']))
     .action(
       calling(async (call: Call) => {
         const all = await new Profiles(call.target.config.configDir).list()
@@ -198,11 +195,11 @@ function listProfiles(): Command {
 }
 
 function useProfile(): Command {
-  return new Command('use')
-    .description('Choose the profile of commands that name none.')
+  return plainCommand('use', 'Choose the profile of commands that name none.', [
+    'paybell profiles use live',
+  ])
     .argument('<profile>', 'name of the profile', profileName)
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['paybell profiles use live']))
     .action(
       calling(async (call: Call, name: string) => {
         const profiles = new Profiles(call.target.config.configDir)

@@ -1,6 +1,6 @@
 // `paybell receipt …`: gets the signed receipt of a delivery, and checks one with the service's public keys.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
 import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
 import type { Receipt } from '../../sdk/src/wire/types.ts'
@@ -8,8 +8,8 @@ import {
   type Call,
   calling,
   family,
-  helpText,
   JSON_HELP,
+  plainCommand,
   readerCommand,
 } from '../basics/command.ts'
 import { readGivenOrInput } from '../basics/given-file.ts'
@@ -45,21 +45,18 @@ interface VerifyOptions {
 }
 
 function verify(): Command {
-  return new Command('verify')
-    .description(
-      'Check a receipt with the public keys of the service; exit 1 when it is not genuine.',
-    )
+  return plainCommand(
+    'verify',
+    'Check a receipt with the public keys of the service; exit 1 when it is not genuine.',
+    [
+      'paybell receipt verify receipt.jws',
+      'paybell receipt verify receipt.jws --keys webhook-keys.json',
+    ],
+  )
     .argument('<file>', 'the receipt; - reads it from stdin')
     .option('--keys <file>', 'a saved /.well-known/webhook-keys.json: then no service is asked')
     .option('--url <url>', 'address of the service (PAYBELL_URL)', webUrl)
     .option('--json', JSON_HELP)
-    .addHelpText(
-      'after',
-      helpText([
-        'paybell receipt verify receipt.jws',
-        'paybell receipt verify receipt.jws --keys webhook-keys.json',
-      ]),
-    )
     .action(calling(verifyFile))
 }
 

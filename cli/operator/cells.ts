@@ -1,9 +1,9 @@
 // `paybell cells …`: the cells of a database. And `paybell clients move`, which works on two of them. What they run is
 // loaded when it is asked for.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { CELL_MAX } from '../../server/core/network/cell.ts'
-import { family, helpText, JSON_HELP } from '../basics/command.ts'
+import { family, JSON_HELP, plainCommand } from '../basics/command.ts'
 import { id, integer } from '../basics/parse.ts'
 import { runCommand } from '../basics/run.ts'
 
@@ -14,8 +14,11 @@ export function cellsCommand(): Command {
 }
 
 function create(): Command {
-  return new Command('create')
-    .description('Create a cell: its schema, and where Citus is, its place on a node.')
+  return plainCommand(
+    'create',
+    'Create a cell: its schema, and where Citus is, its place on a node.',
+    ['DATABASE_URL=postgres://… paybell cells create 7'],
+  )
     .argument('<number>', `0 to ${CELL_MAX}`, cellNumber)
     .option(
       '--keys-from <cell>',
@@ -27,7 +30,6 @@ function create(): Command {
       "file with the address of that cell's database, if another",
     )
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell cells create 7']))
     .action((cell: number, _options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/cells.ts')).createCell(cell, command.optsWithGlobals()),
@@ -36,10 +38,12 @@ function create(): Command {
 }
 
 function list(): Command {
-  return new Command('list')
-    .description('List the cells: size, due and scheduled deliveries, and the node of each.')
+  return plainCommand(
+    'list',
+    'List the cells: size, due and scheduled deliveries, and the node of each.',
+    ['DATABASE_URL=postgres://… paybell cells list'],
+  )
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell cells list']))
     .action((_options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/cells.ts')).listCells(command.optsWithGlobals()),
@@ -48,15 +52,12 @@ function list(): Command {
 }
 
 function move(): Command {
-  return new Command('move')
-    .description('Move a cell to another node of a Citus cluster, while it runs.')
+  return plainCommand('move', 'Move a cell to another node of a Citus cluster, while it runs.', [
+    'DATABASE_URL=postgres://… paybell cells move 7 --to worker2:5432',
+  ])
     .argument('<number>', `0 to ${CELL_MAX}`, cellNumber)
     .requiredOption('--to <node>', 'the node that it moves to, as cells list shows it: host:port')
     .option('--json', JSON_HELP)
-    .addHelpText(
-      'after',
-      helpText(['DATABASE_URL=postgres://… paybell cells move 7 --to worker2:5432']),
-    )
     .action((cell: number, _options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/cells.ts')).moveCellCommand(cell, command.optsWithGlobals()),
@@ -65,10 +66,13 @@ function move(): Command {
 }
 
 export function moveClientCommand(): Command {
-  return new Command('move')
-    .description(
-      'Move a client to another cell, while both run; run it again if it was interrupted.',
-    )
+  return plainCommand(
+    'move',
+    'Move a client to another cell, while both run; run it again if it was interrupted.',
+    [
+      'PAYBELL_CELL=0 paybell clients move 01a1dd3c-57d6-7001-9000-60de241483ec --to 7 --address https://cell7.example.com',
+    ],
+  )
     .argument('<client>', 'id of the client', id)
     .requiredOption('--to <cell>', 'the cell that it moves to', cellNumber)
     .requiredOption('--address <url>', 'public address of that cell, for its callers')
@@ -78,12 +82,6 @@ export function moveClientCommand(): Command {
     )
     .option('--undo', 'give up a move that is not complete: the client stays')
     .option('--json', JSON_HELP)
-    .addHelpText(
-      'after',
-      helpText([
-        'PAYBELL_CELL=0 paybell clients move 01a1dd3c-57d6-7001-9000-60de241483ec --to 7 --address https://cell7.example.com',
-      ]),
-    )
     .action((clientId: string, _options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/cells.ts')).moveClientCommand(

@@ -2,11 +2,11 @@
 // terminal. On the sandbox that runs, or on one of its own with a fast clock.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { OperatorDelivery, WrittenPayment } from '../../sdk/src/internal/operator-types.ts'
 import type { CursorPage, Endpoint, Page } from '../../sdk/src/wire/types.ts'
 import type { Api } from '../basics/api.ts'
-import { type Call, calling, helpText } from '../basics/command.ts'
+import { type Call, calling, plainCommand } from '../basics/command.ts'
 import { integer } from '../basics/parse.ts'
 import { untilSignal } from '../basics/run.ts'
 import { readSandboxFile, type SandboxFile } from '../basics/sandbox-file.ts'
@@ -29,12 +29,14 @@ const TIME_SCALE = 10
 const WAIT_MS_MAX = 120_000
 
 export function demoCommand(): Command {
-  return new Command('demo')
-    .description('Watch a receiver fail twice and the signed callback arrive all the same.')
+  return plainCommand(
+    'demo',
+    'Watch a receiver fail twice and the signed callback arrive all the same.',
+    ['paybell demo', 'paybell demo --own --fail-first 4'],
+  )
     .option('--own', 'start a separate sandbox even if one is running')
     .option('--fail-first <n>', 'number of attempts that fail', integer(0, 6), FAILURES)
     .option('--json', 'print JSON on stdout, a line for each callback')
-    .addHelpText('after', helpText(['paybell demo', 'paybell demo --own --fail-first 4']))
     .action(calling(demo))
 }
 

@@ -1,8 +1,8 @@
 // `paybell doctor`: looks at everything that must be right before Paybell can keep its promises, and
 // says what to do about what is not. Changes nothing.
 
-import { Command } from 'commander'
-import { type Call, calling, helpText, JSON_HELP } from '../basics/command.ts'
+import type { Command } from 'commander'
+import { type Call, calling, JSON_HELP, plainCommand } from '../basics/command.ts'
 import type { Check } from '../basics/doctor-check.ts'
 import { gather } from '../basics/parse.ts'
 import { SilentFailure } from '../basics/run.ts'
@@ -13,18 +13,17 @@ interface DoctorOptions {
 }
 
 export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description('Check settings, database, clock, migrations, keys and network; say what to do.')
+  return plainCommand(
+    'doctor',
+    'Check settings, database, clock, migrations, keys and network; say what to do.',
+    [
+      'paybell doctor',
+      'paybell doctor --egress https://shop.example.com/hooks',
+      'paybell doctor --json | jq ".checks[] | select(.status == \\"failed\\")"',
+    ],
+  )
     .option('--egress <url>', 'also try to connect to this address, as callbacks do', gather)
     .option('--json', JSON_HELP)
-    .addHelpText(
-      'after',
-      helpText([
-        'paybell doctor',
-        'paybell doctor --egress https://shop.example.com/hooks',
-        'paybell doctor --json | jq ".checks[] | select(.status == \\"failed\\")"',
-      ]),
-    )
     .action(calling(doctor))
 }
 

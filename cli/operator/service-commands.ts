@@ -2,39 +2,32 @@
 // asked for: a command that only calls a service need not load one, and answers in half the time.
 
 import cluster from 'node:cluster'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { SHARD_COUNT } from '../../server/core/delivery/lease.ts'
 import { given } from '../../server/core/plain/setting.ts'
-import { helpText, JSON_HELP } from '../basics/command.ts'
+import { family, JSON_HELP, plainCommand } from '../basics/command.ts'
 import { integer } from '../basics/parse.ts'
 import { runCommand } from '../basics/run.ts'
 import { revokeCommand } from './revoke-key.ts'
 
 export function sandboxCommand(): Command {
-  return new Command('sandbox')
-    .description('Run everything on this machine, with a database of its own (npm start).')
-    .addHelpText(
-      'after',
-      helpText(['paybell sandbox', 'PAYBELL_TIME_SCALE=1000 PORT=0 paybell sandbox']),
-    )
-    .action(() => runCommand(async () => (await import('../service/sandbox.ts')).sandbox()))
+  return plainCommand(
+    'sandbox',
+    'Run everything on this machine, with a database of its own (npm start).',
+    ['paybell sandbox', 'PAYBELL_TIME_SCALE=1000 PORT=0 paybell sandbox'],
+  ).action(() => runCommand(async () => (await import('../service/sandbox.ts')).sandbox()))
 }
 
 export function serveCommand(): Command {
-  return new Command('serve')
-    .description('Run the service on the PostgreSQL of DATABASE_URL.')
+  return plainCommand('serve', 'Run the service on the PostgreSQL of DATABASE_URL.', [
+    'DATABASE_URL=postgres://… paybell serve',
+    'paybell serve --processes auto',
+    'paybell doctor',
+  ])
     .option(
       '--processes <n>',
       'serve with this number of processes on the same port, or auto: one for each core (PAYBELL_PROCESSES)',
       processes,
-    )
-    .addHelpText(
-      'after',
-      helpText([
-        'DATABASE_URL=postgres://… paybell serve',
-        'paybell serve --processes auto',
-        'paybell doctor',
-      ]),
     )
     .action((options: { processes?: string }) => runCommand(() => serve(options.processes)))
 }
@@ -51,32 +44,25 @@ function processes(text: string): string {
 }
 
 export function routeCommand(): Command {
-  return new Command('route')
-    .description('Give several cells one address: send each request to the cell of its client.')
-    .addHelpText(
-      'after',
-      helpText([
-        'PAYBELL_ROUTE_CELLS=0=http://10.0.0.1:8080,7=http://10.0.0.7:8080 PAYBELL_ROUTE_KEY_FILE=/run/secrets/route-key paybell route',
-      ]),
-    )
-    .action(() => runCommand(async () => (await import('../service/route.ts')).route()))
+  return plainCommand(
+    'route',
+    'Give several cells one address: send each request to the cell of its client.',
+    [
+      'PAYBELL_ROUTE_CELLS=0=http://10.0.0.1:8080,7=http://10.0.0.7:8080 PAYBELL_ROUTE_KEY_FILE=/run/secrets/route-key paybell route',
+    ],
+  ).action(() => runCommand(async () => (await import('../service/route.ts')).route()))
 }
 
 export function migrateCommand(): Command {
-  return new Command('migrate')
-    .description('Apply database migrations; `serve` does this by itself, too.')
+  return plainCommand('migrate', 'Apply database migrations; `serve` does this by itself, too.', [
+    'DATABASE_URL=postgres://… paybell migrate',
+    'DATABASE_URL=postgres://owner@… paybell migrate --app-role paybell_app',
+  ])
     .option(
       '--app-role <role>',
       'also grant this role, apart from the owner, what the service needs',
     )
     .option('--json', JSON_HELP)
-    .addHelpText(
-      'after',
-      helpText([
-        'DATABASE_URL=postgres://… paybell migrate',
-        'DATABASE_URL=postgres://owner@… paybell migrate --app-role paybell_app',
-      ]),
-    )
     .action((_options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/migrate.ts')).migrateDatabase(command.optsWithGlobals()),
@@ -85,12 +71,12 @@ export function migrateCommand(): Command {
 }
 
 export function resealCommand(): Command {
-  return new Command('reseal')
-    .description(
-      'Re-encrypt all stored secrets under the first master key, while the service runs.',
-    )
+  return plainCommand(
+    'reseal',
+    'Re-encrypt all stored secrets under the first master key, while the service runs.',
+    ['PAYBELL_MASTER_KEY=new,old paybell reseal'],
+  )
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['PAYBELL_MASTER_KEY=new,old paybell reseal']))
     .action((_options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/reseal.ts')).reseal(command.optsWithGlobals()),
@@ -99,47 +85,42 @@ export function resealCommand(): Command {
 }
 
 export function signingKeysCommand(): Command {
-  const rotate = new Command('rotate')
-    .description(
-      'Create a new key that signs access tokens; old tokens stay valid until they expire.',
-    )
+  const rotate = plainCommand(
+    'rotate',
+    'Create a new key that signs access tokens; old tokens stay valid until they expire.',
+    ['DATABASE_URL=postgres://… paybell signing-keys rotate'],
+  )
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell signing-keys rotate']))
     .action((_options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/signing-keys.ts')).rotateSigningKeys(command.optsWithGlobals()),
       ),
     )
-  return new Command('signing-keys')
-    .description('The keys that sign access tokens.')
-    .addCommand(rotate)
-    .addCommand(
-      revokeCommand('signing-keys', 'Tokens under it are refused: clients have to log in again.'),
-    )
+  return family('signing-keys', 'The keys that sign access tokens.', [
+    rotate,
+    revokeCommand('signing-keys', 'Tokens under it are refused: clients have to log in again.'),
+  ])
 }
 
 export function webhookKeysCommand(): Command {
-  const rotate = new Command('rotate')
-    .description(
-      'Create a new key that signs callbacks (v1a) and statements; the one before signs beside it for 7 days.',
-    )
+  const rotate = plainCommand(
+    'rotate',
+    'Create a new key that signs callbacks (v1a) and statements; the one before signs beside it for 7 days.',
+    ['DATABASE_URL=postgres://… paybell webhook-keys rotate'],
+  )
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(['DATABASE_URL=postgres://… paybell webhook-keys rotate']))
     .action((_options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/signing-keys.ts')).rotateWebhookKeys(command.optsWithGlobals()),
       ),
     )
-  const adopt = new Command('adopt')
-    .description(
-      'Trust a retired key that is not authenticated, as after an upgrade from 0.2. Compare it with keys that you have saved elsewhere first.',
-    )
+  const adopt = plainCommand(
+    'adopt',
+    'Trust a retired key that is not authenticated, as after an upgrade from 0.2. Compare it with keys that you have saved elsewhere first.',
+    ['DATABASE_URL=postgres://… paybell webhook-keys adopt whpk_…', 'paybell doctor'],
+  )
     .argument('<public key>', 'the key as whpk_…, from a saved /.well-known/webhook-keys.json')
     .option('--json', JSON_HELP)
-    .addHelpText(
-      'after',
-      helpText(['DATABASE_URL=postgres://… paybell webhook-keys adopt whpk_…', 'paybell doctor']),
-    )
     .action((whpk: string, _options: unknown, command: Command) =>
       runCommand(async () =>
         (await import('../service/signing-keys.ts')).adoptWebhookKeyCommand(
@@ -148,14 +129,16 @@ export function webhookKeysCommand(): Command {
         ),
       ),
     )
-  return new Command('webhook-keys')
-    .description('The service’s own keys, published at /.well-known/webhook-keys.json.')
-    .addCommand(rotate)
-    .addCommand(
+  return family(
+    'webhook-keys',
+    'The service’s own keys, published at /.well-known/webhook-keys.json.',
+    [
+      rotate,
       revokeCommand(
         'webhook-keys',
         'Receipts, statements and seals of the audit under it verify no more.',
       ),
-    )
-    .addCommand(adopt)
+      adopt,
+    ],
+  )
 }

@@ -1,8 +1,8 @@
 // `paybell receive`: a receiver to play with. Prints each callback, checks its signature, gives the
 // answer that its options name.
 
-import { Command } from 'commander'
-import { type Call, calling, helpText } from '../basics/command.ts'
+import type { Command } from 'commander'
+import { type Call, calling, plainCommand } from '../basics/command.ts'
 import { durationOption, integer } from '../basics/parse.ts'
 import { untilSignal } from '../basics/run.ts'
 import { cellText, formatTime, type Paint, paintState } from '../basics/terminal.ts'
@@ -22,10 +22,15 @@ interface ReceiveOptions extends SharedKeyOptions, HmacHeaderOptions {
 export function receiveCommand(): Command {
   return withHmacHeader(
     withSharedKey(
-      new Command('receive')
-        .description(
-          'Receive callbacks on this machine, print them, and fail on purpose if asked to.',
-        )
+      plainCommand(
+        'receive',
+        'Receive callbacks on this machine, print them, and fail on purpose if asked to.',
+        [
+          'paybell receive --shared-key only-we-two-know-this',
+          'paybell receive --status 500',
+          'paybell receive --fail-first 2 --shared-key-file key.txt --body',
+        ],
+      )
         .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', integer(0, 65_535), 8099)
         .option('--status <n>', 'what to answer; only 200 is success', integer(200, 599), 200)
         .option(
@@ -37,15 +42,7 @@ export function receiveCommand(): Command {
         .addOption(durationOption('--delay <span>', 'wait before answering', '0s'))
         .option('--count <n>', 'stop after n callbacks', integer(1, 1_000_000_000))
         .option('--body', 'print the body, too')
-        .option('--json', 'print JSON on stdout, a line for each callback')
-        .addHelpText(
-          'after',
-          helpText([
-            'paybell receive --shared-key only-we-two-know-this',
-            'paybell receive --status 500',
-            'paybell receive --fail-first 2 --shared-key-file key.txt --body',
-          ]),
-        ),
+        .option('--json', 'print JSON on stdout, a line for each callback'),
     ),
   ).action(calling(receive))
 }

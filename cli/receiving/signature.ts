@@ -3,7 +3,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import {
   KEY_ID_HEADER,
   type ServiceKey,
@@ -11,7 +11,7 @@ import {
 import { HMAC_HEADER } from '../../server/core/signatures/callback-headers.ts'
 import { hmacHex, standardSignature, toSigningKey } from '../../server/core/signatures/signature.ts'
 import { type Diagnosis, diagnose } from '../../server/core/signatures/signature-doctor.ts'
-import { type Call, calling, family, helpText, JSON_HELP } from '../basics/command.ts'
+import { type Call, calling, family, JSON_HELP, plainCommand } from '../basics/command.ts'
 import { readGivenBytes } from '../basics/given-file.ts'
 import { gather, integer } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
@@ -32,11 +32,9 @@ export function signatureCommand(): Command {
 }
 
 function offlineCommand(name: string, about: string, examples: readonly string[]): Command {
-  const command = new Command(name)
-    .description(about)
+  const command = plainCommand(name, about, examples)
     .argument('<file>', 'the body, byte for byte; - reads it from stdin')
     .option('--json', JSON_HELP)
-    .addHelpText('after', helpText(examples))
   return withHmacHeader(withSharedKey(command))
 }
 
