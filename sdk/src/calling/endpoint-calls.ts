@@ -151,6 +151,11 @@ function settingsCalls({ call }: Caller, path: string, fixed: CallDetails) {
 
 /** What the three have in common. */
 function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fixed: CallDetails) {
+  const act = <Result>(id: string, verb: string, details?: CallDetails, more?: CallDetails) =>
+    call<Result>('POST', `${path}/${segment(id)}/${verb}`, { ...details, ...fixed, ...more })
+  const actLong: typeof act = (id, verb, details, more) =>
+    act(id, verb, { timeoutMs: LONG_MS, ...details }, more)
+
   return {
     get: (id: string, details?: CallOptions) =>
       get<Item & { health: EndpointHealth }>(`${path}/${segment(id)}`, undefined, {
@@ -180,26 +185,13 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
       call<void>('DELETE', `${path}/${segment(id)}`, { ...details, ...fixed }),
     /** Everything that is pending for it is due now, in order: for a receiver that works again. */
     retry: (id: string, details?: CallOptions) =>
-      call<{ retried: number }>('POST', `${path}/${segment(id)}/retry`, {
-        timeoutMs: LONG_MS,
-        ...details,
-        ...fixed,
-        isSafe: true,
-      }),
+      actLong<{ retried: number }>(id, 'retry', details, { isSafe: true }),
     /** Sends again what ended in one of these states. */
     recover: (id: string, recovery: Recovery, details?: CallOptions) =>
-      call<{ replayed: number }>('POST', `${path}/${segment(id)}/recover`, {
-        timeoutMs: LONG_MS,
-        ...details,
-        ...fixed,
-        body: recovery,
-      }),
+      actLong<{ replayed: number }>(id, 'recover', details, { body: recovery }),
     /** How many `recover` would send. */
     countRecoverable: (id: string, recovery: Recovery, details?: CallOptions) =>
-      call<{ wouldReplay: number }>('POST', `${path}/${segment(id)}/recover`, {
-        timeoutMs: LONG_MS,
-        ...details,
-        ...fixed,
+      actLong<{ wouldReplay: number }>(id, 'recover', details, {
         query: { dryRun: true },
         body: recovery,
         isSafe: true,
@@ -215,34 +207,23 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
      * ```
      */
     replayMissing: (id: string, missing: MissingEvents, details?: CallOptions) =>
-      call<{ queued: number }>('POST', `${path}/${segment(id)}/replay-missing`, {
-        timeoutMs: LONG_MS,
-        ...details,
-        ...fixed,
-        body: missing,
-      }),
+      actLong<{ queued: number }>(id, 'replay-missing', details, { body: missing }),
     /** How many `replayMissing` would send. */
     countMissing: (id: string, missing: MissingEvents, details?: CallOptions) =>
-      call<{ wouldQueue: number }>('POST', `${path}/${segment(id)}/replay-missing`, {
-        timeoutMs: LONG_MS,
-        ...details,
-        ...fixed,
+      actLong<{ wouldQueue: number }>(id, 'replay-missing', details, {
         query: { dryRun: true },
         body: missing,
         isSafe: true,
       }),
     /** Sends a signed specimen at once. */
-    test: (id: string, details?: CallOptions) =>
-      call<TestResult>('POST', `${path}/${segment(id)}/test`, { ...details, ...fixed }),
+    test: (id: string, details?: CallOptions) => act<TestResult>(id, 'test', details),
     /** The signature doctor: names the mistake. Give what your receiver got, or what it made of it. */
     verify: (
       id: string,
       { headers, body }: { headers: HeadersLike; body: string | Uint8Array },
       details?: CallOptions,
     ) =>
-      call<Diagnosis>('POST', `${path}/${segment(id)}/verify`, {
-        ...details,
-        ...fixed,
+      act<Diagnosis>(id, 'verify', details, {
         body: {
           headers: toPlainHeaders(headers),
           ...(typeof body === 'string' ? { body } : { bodyBase64: toBase64(body) }),
@@ -250,11 +231,6 @@ function endpointCalls<Item = Endpoint>({ call, get }: Caller, path: string, fix
         isSafe: true,
       }),
     /** Drives your receiver through a fixed list of callbacks, good and bad. Takes up to a minute. */
-    check: (id: string, details?: CallOptions) =>
-      call<CheckReport>('POST', `${path}/${segment(id)}/check`, {
-        timeoutMs: LONG_MS,
-        ...details,
-        ...fixed,
-      }),
+    check: (id: string, details?: CallOptions) => actLong<CheckReport>(id, 'check', details),
   }
 }

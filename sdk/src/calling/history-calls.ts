@@ -13,7 +13,11 @@ import type {
   ReplayedDelivery,
 } from '../wire/types.ts'
 import { type Caller, segment } from './caller.ts'
+import { cursorItems, cursorPages } from './cursor-pages.ts'
 import { type CallOptions, sleep } from './transport.ts'
+
+const DELIVERIES = '/v1/deliveries'
+const PAYMENTS = '/v1/payments'
 
 export interface DeliveryQuery {
   /** 50 by default, at most 200. */
@@ -60,71 +64,49 @@ export type EventCalls = ReturnType<typeof eventCalls>
 export type PaymentCalls = ReturnType<typeof paymentCalls>
 
 export function deliveryCalls({ call, get, request }: Caller) {
-  async function* deliveryPages(query: DeliveryQuery = {}, details?: CallOptions) {
-    for (let after = query.after; ; ) {
-      const page = await deliveries.list({ ...query, after }, details)
-      yield page
-      if (page.next === null) return
-      after = page.next
-    }
-  }
-
-  const deliveries = {
+  return {
     /** Newest first. */
     list: (query: DeliveryQuery = {}, details?: CallOptions) =>
-      get<CursorPage<Delivery>>('/v1/deliveries', query, details),
-    pages: deliveryPages,
-    async *all(query?: DeliveryQuery, details?: CallOptions) {
-      for await (const { items } of deliveryPages(query, details)) yield* items
-    },
+      get<CursorPage<Delivery>>(DELIVERIES, query, details),
+    pages: (query: DeliveryQuery = {}, details?: CallOptions) =>
+      cursorPages<Delivery>(get, DELIVERIES, query, details),
+    all: (query: DeliveryQuery = {}, details?: CallOptions) =>
+      cursorItems<Delivery>(get, DELIVERIES, query, details),
     get: (id: string, details?: CallOptions) =>
-      get<DeliveryDetail>(`/v1/deliveries/${segment(id)}`, undefined, details),
+      get<DeliveryDetail>(`${DELIVERIES}/${segment(id)}`, undefined, details),
     /** The exact bytes that its callbacks carry, with the document as its endpoint gets it. */
     getBody: async (id: string, details?: CallOptions): Promise<Bytes> =>
-      (await request('GET', `/v1/deliveries/${segment(id)}/body`, details)).bytes,
+      (await request('GET', `${DELIVERIES}/${segment(id)}/body`, details)).bytes,
     /** The signed receipt of a delivered one, as text: keep it, and check it with `verifyReceipt`. */
     receipt: async (id: string, details?: CallOptions): Promise<string> =>
       new TextDecoder().decode(
-        (await request('GET', `/v1/deliveries/${segment(id)}/receipt`, details)).bytes,
+        (await request('GET', `${DELIVERIES}/${segment(id)}/receipt`, details)).bytes,
       ),
     /** The next attempt of a pending one is due now, in the same run; older updates of its payment go first. */
     retry: (id: string, details?: CallOptions) =>
-      call<ReplayedDelivery>('POST', `/v1/deliveries/${segment(id)}/retry`, {
+      call<ReplayedDelivery>('POST', `${DELIVERIES}/${segment(id)}/retry`, {
         ...details,
         isSafe: true,
       }),
     /** One that has ended: the same bytes and `webhook-id` again, for a new run of 7 days. */
     replay: (id: string, details?: CallOptions) =>
-      call<ReplayedDelivery>('POST', `/v1/deliveries/${segment(id)}/replay`, details),
+      call<ReplayedDelivery>('POST', `${DELIVERIES}/${segment(id)}/replay`, details),
   }
-
-  return deliveries
 }
 
 export function paymentCalls({ get }: Caller) {
-  async function* paymentPages(query: PaymentQuery = {}, details?: CallOptions) {
-    for (let after = query.after; ; ) {
-      const page = await payments.list({ ...query, after }, details)
-      yield page
-      if (page.next === null) return
-      after = page.next
-    }
-  }
-
-  const payments = {
+  return {
     /** The payment as it is now. */
     get: (id: string, details?: CallOptions) =>
-      get<PaymentDetail>(`/v1/payments/${segment(id)}`, undefined, details),
+      get<PaymentDetail>(`${PAYMENTS}/${segment(id)}`, undefined, details),
     /** Newest first, each with how its deliveries stand. */
     list: (query: PaymentQuery = {}, details?: CallOptions) =>
-      get<CursorPage<PaymentItem>>('/v1/payments', query, details),
-    pages: paymentPages,
-    async *all(query?: PaymentQuery, details?: CallOptions) {
-      for await (const { items } of paymentPages(query, details)) yield* items
-    },
+      get<CursorPage<PaymentItem>>(PAYMENTS, query, details),
+    pages: (query: PaymentQuery = {}, details?: CallOptions) =>
+      cursorPages<PaymentItem>(get, PAYMENTS, query, details),
+    all: (query: PaymentQuery = {}, details?: CallOptions) =>
+      cursorItems<PaymentItem>(get, PAYMENTS, query, details),
   }
-
-  return payments
 }
 
 export function eventCalls({ get, request }: Caller) {

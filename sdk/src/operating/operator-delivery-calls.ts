@@ -1,6 +1,7 @@
 // The operator's calls about deliveries: one, or all that match a filter; jobs, bodies, and what happens now.
 
 import { type Caller, segment } from '../calling/caller.ts'
+import { cursorItems } from '../calling/cursor-pages.ts'
 import type { PageQuery } from '../calling/endpoint-calls.ts'
 import { type CallOptions, sleep, toJson } from '../calling/transport.ts'
 import type { Bytes } from '../plain/hmac.ts'
@@ -16,7 +17,7 @@ import type {
   OperatorDeliveryQuery,
 } from '../wire/operator-types.ts'
 import type { CursorPage, Page, ReplayedDelivery } from '../wire/types.ts'
-import { cursorItems, pageItems } from './operator-lists.ts'
+import { pageItems } from './operator-lists.ts'
 
 const DELIVERIES = '/operator/v1/deliveries'
 const JOBS = '/operator/v1/jobs'

@@ -1,22 +1,8 @@
-// Lists walked to their end: by cursor where they can grow without limit, otherwise page by page.
+// Lists of numbered pages, walked to their end.
 
 import type { Caller } from '../calling/caller.ts'
 import type { CallOptions } from '../calling/transport.ts'
-import type { CursorPage, Page } from '../wire/types.ts'
-
-export async function* cursorItems<Item>(
-  get: Caller['get'],
-  path: string,
-  query: { after?: string | undefined },
-  details?: CallOptions,
-): AsyncGenerator<Item, void, void> {
-  for (let after = query.after; ; ) {
-    const page = await get<CursorPage<Item>>(path, { ...query, after }, details)
-    yield* page.items
-    if (page.next === null) return
-    after = page.next
-  }
-}
+import type { Page } from '../wire/types.ts'
 
 export async function* pageItems<Item>(
   get: Caller['get'],

@@ -1,6 +1,7 @@
 // The operator's view of payments. Writing them is producer.ts.
 
 import { type Caller, segment } from '../calling/caller.ts'
+import { cursorItems } from '../calling/cursor-pages.ts'
 import type { CallOptions } from '../calling/transport.ts'
 import type {
   ErasedPayment,
@@ -9,7 +10,6 @@ import type {
   OperatorPaymentQuery,
 } from '../wire/operator-types.ts'
 import type { CursorPage } from '../wire/types.ts'
-import { cursorItems } from './operator-lists.ts'
 
 const PAYMENTS = '/operator/v1/payments'
 
