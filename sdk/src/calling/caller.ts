@@ -1,7 +1,6 @@
 // Calls over one transport: the credentials, headers and account of each, and its answer as JSON.
 // Secrets live in closures: a caller that is logged shows none.
 
-import type { Page } from '../wire/types.ts'
 import {
   type Answer,
   type Call,
@@ -107,15 +106,7 @@ export function createCaller({ baseUrl, transport, bearer, ...options }: CallerO
   const get = <Result>(path: string, query?: object, details: CallDetails = {}) =>
     call<Result>('GET', path, { ...details, query: query as Query })
 
-  async function* allPages<Item>(path: string, size: number, details?: CallDetails) {
-    for (let page = 0; ; page++) {
-      const { content, totalPages } = await get<Page<Item>>(path, { page, size }, details)
-      yield* content
-      if (page + 1 >= totalPages) return
-    }
-  }
-
-  return { request, stream, call, get, allPages }
+  return { request, stream, call, get }
 }
 
 /** An id as a part of a path. */

@@ -22,6 +22,7 @@ import type {
   Webhook,
 } from '../wire/types.ts'
 import { type CallDetails, type Caller, segment } from './caller.ts'
+import { pageItems } from './lists.ts'
 import type { CallOptions } from './transport.ts'
 
 export interface PageQuery {
@@ -59,7 +60,7 @@ export type SubscriptionCalls = ReturnType<typeof subscriptionCalls>
 export type ListenerCalls = ReturnType<typeof listenerCalls>
 
 export function webhookCalls(caller: Caller) {
-  const { call, get, allPages } = caller
+  const { call, get } = caller
   return {
     ...endpointCalls(caller, WEBHOOKS, {}),
     ...settingsCalls(caller, WEBHOOKS, {}),
@@ -80,7 +81,7 @@ export function webhookCalls(caller: Caller) {
       })
       // The service answers with an empty body; the list knows the id.
       const { href } = new URL(callbackUrl)
-      for await (const webhook of allPages<Endpoint>(`${WEBHOOKS}/list`, 100, details)) {
+      for await (const webhook of pageItems<Endpoint>(get, `${WEBHOOKS}/list`, {}, details)) {
         if (new URL(webhook.endpointUrl).href === href) return webhook
       }
       throw new PaybellError('The webhook was registered, and is not in the list.', {
@@ -91,24 +92,24 @@ export function webhookCalls(caller: Caller) {
     list: (query: PageQuery = {}, details?: CallOptions) =>
       get<Page<Endpoint>>(`${WEBHOOKS}/list`, query, details),
     /** Of the client's account, or with `accountId: null` of all accounts. */
-    all: (details?: CallOptions) => allPages<Webhook>(WEBHOOKS, 100, details),
+    all: (details?: CallOptions) => pageItems<Webhook>(get, WEBHOOKS, {}, details),
   }
 }
 
 export function subscriptionCalls(caller: Caller) {
-  const { get, allPages } = caller
+  const { get } = caller
   return {
     ...endpointCalls(caller, SUBSCRIPTIONS, CLIENT_WIDE),
     ...settingsCalls(caller, SUBSCRIPTIONS, CLIENT_WIDE),
     list: (query: PageQuery = {}, details?: CallOptions) =>
       get<Page<Endpoint>>(SUBSCRIPTIONS, query, { ...details, ...CLIENT_WIDE }),
     all: (details?: CallOptions) =>
-      allPages<Endpoint>(SUBSCRIPTIONS, 100, { ...details, ...CLIENT_WIDE }),
+      pageItems<Endpoint>(get, SUBSCRIPTIONS, {}, { ...details, ...CLIENT_WIDE }),
   }
 }
 
 export function listenerCalls(caller: Caller) {
-  const { call, get, allPages } = caller
+  const { call, get } = caller
   const { check: _, ...ofListeners } = endpointCalls<Listener>(caller, LISTENERS, {})
   return {
     ...ofListeners,
@@ -117,7 +118,7 @@ export function listenerCalls(caller: Caller) {
       call<Listener>('POST', LISTENERS, { ...details, body: registration, isSafe: true }),
     list: (query: PageQuery = {}, details?: CallOptions) =>
       get<Page<Listener>>(LISTENERS, query, details),
-    all: (details?: CallOptions) => allPages<Listener>(LISTENERS, 100, details),
+    all: (details?: CallOptions) => pageItems<Listener>(get, LISTENERS, {}, details),
     /** Waits for a callback, up to `wait` seconds (0 to 30); undefined when none came. */
     next: (id: string, { wait = 20 }: { wait?: number } = {}, details?: CallOptions) =>
       get<ListenerOffer | undefined>(`${LISTENERS}/${segment(id)}/next`, { wait }, details),

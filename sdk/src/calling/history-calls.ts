@@ -13,7 +13,7 @@ import type {
   ReplayedDelivery,
 } from '../wire/types.ts'
 import { type Caller, segment } from './caller.ts'
-import { cursorItems, cursorPages } from './cursor-pages.ts'
+import { cursorItems, cursorPages } from './lists.ts'
 import { type CallOptions, sleep } from './transport.ts'
 
 const DELIVERIES = '/v1/deliveries'

@@ -2,10 +2,10 @@
 
 import { type Caller, segment } from '../calling/caller.ts'
 import type { PageQuery } from '../calling/endpoint-calls.ts'
+import { pageItems } from '../calling/lists.ts'
 import type { CallOptions } from '../calling/transport.ts'
 import type { FollowingEndpoints, ServiceCertificate } from '../wire/operator-types.ts'
 import type { Page } from '../wire/types.ts'
-import { pageItems } from './operator-lists.ts'
 
 export type CertificateCalls = ReturnType<typeof certificateCalls>
 

@@ -1,8 +1,8 @@
 // The operator's calls about clients, accounts, endpoints, keys and the service itself.
 
 import { type Caller, segment } from '../calling/caller.ts'
-import { cursorItems } from '../calling/cursor-pages.ts'
 import type { PageQuery } from '../calling/endpoint-calls.ts'
+import { cursorItems, pageItems } from '../calling/lists.ts'
 import type { CallOptions } from '../calling/transport.ts'
 import type { Window } from '../plain/ids-digest.ts'
 import type {
@@ -31,7 +31,6 @@ import type {
   VerifiedAudit,
 } from '../wire/operator-types.ts'
 import type { CursorPage, EndpointSettings, Page, Series, Statement } from '../wire/types.ts'
-import { pageItems } from './operator-lists.ts'
 
 const CLIENTS = '/operator/v1/clients'
 const ENDPOINTS = '/operator/v1/endpoints'

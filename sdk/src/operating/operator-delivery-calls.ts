@@ -1,8 +1,8 @@
 // The operator's calls about deliveries: one, or all that match a filter; jobs, bodies, and what happens now.
 
 import { type Caller, segment } from '../calling/caller.ts'
-import { cursorItems } from '../calling/cursor-pages.ts'
 import type { PageQuery } from '../calling/endpoint-calls.ts'
+import { cursorItems, pageItems } from '../calling/lists.ts'
 import { type CallOptions, sleep, toJson } from '../calling/transport.ts'
 import type { Bytes } from '../plain/hmac.ts'
 import { readServerSentEvents } from '../plain/server-sent-events.ts'
@@ -17,7 +17,6 @@ import type {
   OperatorDeliveryQuery,
 } from '../wire/operator-types.ts'
 import type { CursorPage, Page, ReplayedDelivery } from '../wire/types.ts'
-import { pageItems } from './operator-lists.ts'
 
 const DELIVERIES = '/operator/v1/deliveries'
 const JOBS = '/operator/v1/jobs'

@@ -1,7 +1,7 @@
 // The operator's view of payments. Writing them is producer.ts.
 
 import { type Caller, segment } from '../calling/caller.ts'
-import { cursorItems } from '../calling/cursor-pages.ts'
+import { cursorItems } from '../calling/lists.ts'
 import type { CallOptions } from '../calling/transport.ts'
 import type {
   ErasedPayment,
