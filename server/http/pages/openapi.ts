@@ -10,6 +10,7 @@ import { HMAC_HEADER } from '../../core/signatures/callback-headers.ts'
 import { type KeptFile, keepFile, sendKept } from '../answers/kept-file.ts'
 import { type PublishingPolicy, publishRequest } from '../basics/published.ts'
 import type { App } from '../basics/typed.ts'
+import { HIDDEN } from '../schemas/calls.ts'
 import { CallbackSchema, callbackExamples } from '../schemas/payment-schema.ts'
 import { ProblemSchema } from '../schemas/schemas.ts'
 
@@ -101,21 +102,16 @@ export async function describeInterface(
     },
   })
   const documents = new Remembered<string, KeptFile>({ keysMax: 1 })
-  app.route({
-    method: 'GET',
-    url: '/openapi.json',
-    schema: { hide: true },
-    handler: async (request, reply) => {
-      // The address is known only once the service listens.
-      const url = baseUrl()
-      const document = await documents.get(url, () =>
-        keepFile(JSON.stringify({ ...app.swagger(), servers: [{ url }] })),
-      )
-      return sendKept(request, reply as FastifyReply, document, {
-        'content-type': 'application/json; charset=utf-8',
-        'cache-control': 'no-cache',
-      })
-    },
+  app.get('/openapi.json', HIDDEN, async (request, reply) => {
+    // The address is known only once the service listens.
+    const url = baseUrl()
+    const document = await documents.get(url, () =>
+      keepFile(JSON.stringify({ ...app.swagger(), servers: [{ url }] })),
+    )
+    return sendKept(request, reply as FastifyReply, document, {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-cache',
+    })
   })
 }
 

@@ -66,6 +66,9 @@ export function forAnyone<C extends Call>(call: C) {
   return { schema: { ...toSchema(call, []), security: [] } }
 }
 
+/** What the published interface leaves out: pages, and what they load. */
+export const HIDDEN = { schema: { hide: true } }
+
 /** A call that takes no parameters refuses all of them, unless it is tolerant. */
 function withParameters<C extends Call>(call: C): C {
   return call.isTolerant ? call : { querystring: NO_PARAMETERS, ...call }

@@ -18,6 +18,7 @@ import type { App, Routes } from '../../basics/typed.ts'
 import { HTML_PAGE_HEADERS } from '../../pages/html-page.ts'
 import { readCookie, setCookie, setSessionCookie } from '../../requests/console-cookie.ts'
 import { FORM_TYPE } from '../../requests/token-form.ts'
+import { HIDDEN } from '../../schemas/calls.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 import { addAnswer, addCommandLineSession, RANDOM, sendQuestion } from './command-line-sign-in.ts'
 import { toSignInPage } from './sign-in-page.ts'
@@ -87,26 +88,21 @@ function addSignIn(
     },
   })
 
-  app.route({
-    method: 'GET',
-    url: '/console/oidc/callback',
-    schema: { hide: true },
-    handler: async (request, reply) => {
-      const query = request.url.split('?')[1] ?? ''
-      const cookie = readCookie(request, STATE_COOKIE)
-      const done = await company.finish({ query, cookie, address: request.ip }, request.id)
-      // A state is good for one return.
-      if (cookie !== undefined) setState(request, reply as FastifyReply, null)
-      reply.header('cache-control', 'no-store')
-      if (done.kind === 'signed-in') {
-        setSessionCookie(request, reply as FastifyReply, done.token, PERSON_SESSION_SECONDS)
-        return reply.redirect('/console/')
-      }
-      if (done.kind === 'asks') {
-        return sendQuestion(request, reply as FastifyReply, company, done.question)
-      }
-      return sendFailure(request, reply as FastifyReply, company, done)
-    },
+  app.get('/console/oidc/callback', HIDDEN, async (request, reply) => {
+    const query = request.url.split('?')[1] ?? ''
+    const cookie = readCookie(request, STATE_COOKIE)
+    const done = await company.finish({ query, cookie, address: request.ip }, request.id)
+    // A state is good for one return.
+    if (cookie !== undefined) setState(request, reply as FastifyReply, null)
+    reply.header('cache-control', 'no-store')
+    if (done.kind === 'signed-in') {
+      setSessionCookie(request, reply as FastifyReply, done.token, PERSON_SESSION_SECONDS)
+      return reply.redirect('/console/')
+    }
+    if (done.kind === 'asks') {
+      return sendQuestion(request, reply as FastifyReply, company, done.question)
+    }
+    return sendFailure(request, reply as FastifyReply, company, done)
   })
 }
 

@@ -19,7 +19,7 @@ import {
   readConsoleToken,
   setSessionCookie,
 } from '../../requests/console-cookie.ts'
-import { answer, forAnyone } from '../../schemas/calls.ts'
+import { answer, forAnyone, HIDDEN } from '../../schemas/calls.ts'
 import { EMPTY_BODY } from '../../schemas/schemas.ts'
 import type { ServerDeps, Surface } from '../server-deps.ts'
 import { originOf } from './company-sign-in.ts'
@@ -146,7 +146,7 @@ function addPages(app: App, embedOrigins: readonly string[], logo: string | null
     })
   }
   for (const url of ['/console', '/console/*']) {
-    app.route({ method: 'GET', url, schema: { hide: true }, handler: send })
+    app.get(url, HIDDEN, send)
   }
 }
 

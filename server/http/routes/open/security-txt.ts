@@ -5,6 +5,7 @@ import type { Config } from '../../../config/config.ts'
 import type { SecurityContact } from '../../../config/security-contact.ts'
 import { ServiceError } from '../../../core/plain/errors.ts'
 import type { Routes } from '../../basics/typed.ts'
+import { HIDDEN } from '../../schemas/calls.ts'
 
 const PATH = '/.well-known/security.txt'
 
@@ -19,20 +20,15 @@ export function securityTxtRoutes({ config, clock }: SecurityTxtDeps): Routes {
     if (securityContact === null) return
     const text = toText(securityContact, baseUrl)
     const endsAtMs = Date.parse(securityContact.expiresAt)
-    app.route({
-      method: 'GET',
-      url: PATH,
-      schema: { hide: true },
-      handler: async (_request, reply) => {
-        if (clock.nowMs() >= endsAtMs) {
-          throw new ServiceError('not-found', 'What was here has expired.')
-        }
-        reply.headers({
-          'content-type': 'text/plain; charset=utf-8',
-          'cache-control': 'public, max-age=3600',
-        })
-        return reply.send(text as unknown as never)
-      },
+    app.get(PATH, HIDDEN, async (_request, reply) => {
+      if (clock.nowMs() >= endsAtMs) {
+        throw new ServiceError('not-found', 'What was here has expired.')
+      }
+      reply.headers({
+        'content-type': 'text/plain; charset=utf-8',
+        'cache-control': 'public, max-age=3600',
+      })
+      return reply.send(text as unknown as never)
     })
   }
 }
