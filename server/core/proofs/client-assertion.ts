@@ -2,6 +2,7 @@
 
 import { isUuid } from '../plain/uuid.ts'
 import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from './client-jwk.ts'
+import { readJwtPart } from './token.ts'
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const ASSERTION_BYTES_MAX = 4_096
@@ -22,8 +23,8 @@ export function readAssertion(text: string): Assertion | null {
   if (text.length > ASSERTION_BYTES_MAX) return null
   const [head, payload, signature, ...more] = text.split('.')
   if (!head || !payload || !signature || more.length > 0) return null
-  const header = readObject(head)
-  const claims = readObject(payload)
+  const header = readJwtPart(head) ?? {}
+  const claims = readJwtPart(payload) ?? {}
   // RFC 9864 gives EdDSA with this curve a name of its own, which some libraries use.
   const named = header.alg === 'Ed25519' ? 'EdDSA' : header.alg
   const alg = ASSERTION_ALGORITHMS.find((one) => one === named)
@@ -50,13 +51,4 @@ export function findAssertionFault(
     return `jti must be a text of 1 to ${JTI_CHARACTERS_MAX} characters.`
   }
   return null
-}
-
-function readObject(part: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }

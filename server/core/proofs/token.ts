@@ -39,7 +39,7 @@ export function readKeyId(token: string, { typ, bytesMax } = TOKEN_KIND): string
   if (token.length > bytesMax) return null
   const parts = token.split('.')
   if (parts.length !== 3 || !parts.every(isCanonicalBase64Url)) return null
-  const header = readObject(parts[0] as string)
+  const header = readJwtPart(parts[0] as string)
   // `jku`, `jwk`, `x5u` and `x5c` may be there and are not read. `crit` asks to be understood.
   if (header === null || header.alg !== TOKEN_ALGORITHM || header.typ !== typ) return null
   if ('crit' in header || typeof header.kid !== 'string') return null
@@ -75,7 +75,8 @@ function isCanonicalBase64Url(text: string): boolean {
   return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text
 }
 
-function readObject(part: string): Record<string, unknown> | null {
+/** Null where it is none. */
+export function readJwtPart(part: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
