@@ -5,9 +5,10 @@
 // was before, so what was recorded changes nothing and makes no event. Were two lines of a payment
 // repeated together, A then B, the payment would go back to A and forward again: two events too many.
 
+import { isBlank } from '../../server/core/payments/batch-line.ts'
 import { readPaymentId } from '../../server/core/payments/payment-fields.ts'
 import { parseJson } from '../../server/core/plain/exact-json.ts'
-import { type InputLine, isBlank } from './lines.ts'
+import type { InputLine } from './lines.ts'
 
 export interface Position {
   /** Lines and bytes before it. */

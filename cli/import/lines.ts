@@ -46,7 +46,3 @@ function join(parts: readonly Uint8Array[], length: number, bytesMax: number): U
   if (length > bytesMax) return null
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts, length)
 }
-
-export function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
-}

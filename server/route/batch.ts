@@ -4,6 +4,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { CellDirectory } from '../core/network/cell-directory.ts'
+import { batchTooLarge, isBlank, LINE_TOO_LONG } from '../core/payments/batch-line.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../core/payments/payment.ts'
 import { ServiceError } from '../core/plain/errors.ts'
 import { parseJson } from '../core/plain/exact-json.ts'
@@ -75,7 +76,7 @@ async function sendLines(
   for await (const line of readLines(bounded(chunks), PAYMENT_BODY_BYTES_MAX)) {
     number++
     if (line !== null && isBlank(line)) continue
-    if (sent.length >= LINES_MAX) throw tooLarge(`more than ${LINES_MAX} lines`)
+    if (sent.length >= LINES_MAX) throw batchTooLarge(`more than ${LINES_MAX} lines`)
     const { accountId, paymentId } = line === null ? UNREAD : readIds(line)
     const account = accountId?.toLowerCase() ?? ''
     const cell = cellOf.get(account) ?? directory.cellOfAccount(account)
@@ -130,10 +131,6 @@ function toProblemLine({ number, paymentId }: SentLine, problem: Problem): strin
   return `${JSON.stringify({ line: number, id: paymentId, problem })}\n`
 }
 
-const LINE_TOO_LONG = new ServiceError(
-  'body-too-large',
-  'The line is longer than any payment can be.',
-)
 const JUST_MOVED = new ServiceError(
   'overloaded',
   'This client has just moved to another cell. Send the line again.',
@@ -156,20 +153,9 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   let total = 0
   for await (const chunk of chunks) {
     total += chunk.length
-    if (total > BYTES_MAX) throw tooLarge(`more than ${BYTES_MAX} bytes`)
+    if (total > BYTES_MAX) throw batchTooLarge(`more than ${BYTES_MAX} bytes`)
     yield chunk
   }
-}
-
-function tooLarge(what: string): ServiceError {
-  return new ServiceError(
-    'body-too-large',
-    `The batch has ${what}: send it in parts. Lines sent so far may have been recorded; sending them again is harmless.`,
-  )
-}
-
-function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
 }
 
 export async function sendJoined(

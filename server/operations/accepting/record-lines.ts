@@ -3,6 +3,7 @@
 // more memory than a short one, except for its results. Other work goes on between them, however short they are.
 
 import { setImmediate as pause } from 'node:timers/promises'
+import { batchTooLarge, isBlank, LINE_TOO_LONG } from '../../core/payments/batch-line.ts'
 import { PAYMENT_BODY_BYTES_MAX } from '../../core/payments/payment.ts'
 import { parsePaymentLine, readPaymentId } from '../../core/payments/payment-fields.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
@@ -45,11 +46,6 @@ export interface LargeLines {
 }
 
 const NEWLINE = 0x0a
-/** Made once: a new error for each line, with its stack, was 4 % of a batch. */
-const LINE_TOO_LONG = new ServiceError(
-  'body-too-large',
-  'The line is longer than any payment can be.',
-)
 
 export async function recordLines(
   gatherer: Pick<PaymentGatherer, 'enter'>,
@@ -74,7 +70,8 @@ export async function recordLines(
         await pause()
       }
       if (isNothing) continue
-      if (results.length >= limits.linesMax) throw tooLarge(`more than ${limits.linesMax} lines`)
+      if (results.length >= limits.linesMax)
+        throw batchTooLarge(`more than ${limits.linesMax} lines`)
       const entry: LineResult = { line, paymentId: null, result: LINE_TOO_LONG }
       results.push(entry)
       if (bytes === null) continue
@@ -168,7 +165,7 @@ class LineSplitter {
 
   *split(chunk: Uint8Array): Generator<Uint8Array | null> {
     this.#total += chunk.length
-    if (this.#total > this.#bytesMax) throw tooLarge(`more than ${this.#bytesMax} bytes`)
+    if (this.#total > this.#bytesMax) throw batchTooLarge(`more than ${this.#bytesMax} bytes`)
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       const part = chunk.subarray(start, end)
@@ -196,14 +193,6 @@ class LineSplitter {
     this.#length = 0
     return length > PAYMENT_BODY_BYTES_MAX ? null : Buffer.concat(parts, length)
   }
-}
-
-function isBlank(bytes: Uint8Array): boolean {
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index]
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false
-  }
-  return true
 }
 
 /** Bounds the lines and bytes under way; a single line is let in whatever its size. */
@@ -246,11 +235,4 @@ class LinesUnderWay {
       this.#wake = resolve
     })
   }
-}
-
-function tooLarge(what: string): ServiceError {
-  return new ServiceError(
-    'body-too-large',
-    `The batch has ${what}: send it in parts. Lines sent so far may have been recorded; sending them again is harmless.`,
-  )
 }
