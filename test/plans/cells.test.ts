@@ -1,6 +1,6 @@
-// Every statement of the store on two kinds of database: in the schema of another cell of a plain PostgreSQL, where
-// planning those of the snapshots is enough, and in a schema that Citus distributes, where each is run, because much
-// is refused only then. For that PAYBELL_TEST_CITUS_URL names a database of the coordinator, with the extension.
+// Every statement of the store, run on two kinds of database: in the schema of another cell of a plain PostgreSQL, and
+// in a schema that Citus distributes, which refuses much only when it is run. For that PAYBELL_TEST_CITUS_URL names a
+// database of the coordinator, with the extension.
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -23,12 +23,12 @@ import { ensurePartitions } from '../../server/store/schema/partitions.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
 import { storeClient } from '../support/stored-deliveries.ts'
+import { callCells } from './calls-cells.ts'
 import { callHotPath } from './calls-hot.ts'
 import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
 import { Recorder } from './recorder.ts'
 import { pickSample } from './sample.ts'
-import { readSnapshots } from './snapshots.ts'
 import { fillWorld, NOW } from './world.ts'
 
 const CELL = 1_000
@@ -58,31 +58,35 @@ function openPool(url: string, connectionsMax: number, statementTimeoutMs: numbe
   return pool
 }
 
-/** The statements that are refused, with the reason. */
-async function findRefused(pool: Pool): Promise<{ count: number; refused: readonly string[] }> {
-  // As somebody does who pastes them into psql.
-  for (const [, text] of await readSnapshots()) await pool.query(text)
-  const { rows } = await pool.query<{ name: string; parameters: number }>(
-    `select name, coalesce(array_length(parameter_types, 1), 0) as parameters
-     from pg_prepared_statements where name like '%.%'`,
-  )
-  const refused: string[] = []
-  for (const { name, parameters } of rows) {
-    const nulls = Array.from({ length: parameters }, () => 'null').join(', ')
-    const explain = `explain execute "${name}"${parameters > 0 ? `(${nulls})` : ''}`
-    await pool.query(explain).catch((error) => refused.push(`${name}: ${error.message}`))
-  }
-  return { count: rows.length, refused }
+/** A cell with a world, made before the cluster takes the cell: what fills it is no statement of the store. */
+async function openFullCell(url: string, statementTimeoutMs?: number) {
+  const pool = await openCell(url, 4, statementTimeoutMs)
+  for (const days of [10, 3]) await ensurePartitions(pool, new Date(NOW.getTime() - days * DAY_MS))
+  const filling = await pool.connect()
+  await fillWorld(filling)
+  filling.release()
+  return { pool, isDistributed: await inTransaction(pool, distributeCell) }
 }
 
+/** One that is refused fails the test. */
+async function callStore(recorder: Recorder): Promise<void> {
+  const sample = await pickSample(recorder.pool)
+  await callHotPath(recorder, sample)
+  await callReads(recorder, sample)
+  await callWrites(recorder, sample)
+  assert.ok(recorder.statements.length > 240)
+}
+
+const { url } = await cloneDatabase({ connectionsMax: 1 })
+const plain = await openFullCell(url)
+/** Of all that the texts are read for. */
+const recorder = new Recorder(plain.pool)
+
 test('every statement of the store works in the schema of any cell', async (t) => {
-  const { url } = await cloneDatabase({ connectionsMax: 1 })
-  const pool = await openCell(url)
-  assert.equal(await inTransaction(pool, distributeCell), false)
-  const { count, refused } = await findRefused(pool)
-  t.diagnostic(`${count} statements`)
-  assert.ok(count > 240)
-  assert.deepEqual(refused, [])
+  assert.equal(plain.isDistributed, false)
+  await callStore(recorder)
+  await callCells(recorder)
+  t.diagnostic(`${recorder.statements.length} statements`)
 })
 
 /** Two writers, the later of which commits first. */
@@ -108,31 +112,19 @@ async function raceWriters(pool: Pool): Promise<void> {
   assert.deepEqual(await read(), [slow, quick])
 }
 
-test('of two writers none is passed over by a reader of the feed', async () => {
-  const { url } = await cloneDatabase({ connectionsMax: 1 })
-  await raceWriters(await openCell(url, 4))
-})
+test('of two writers none is passed over by a reader of the feed', () => raceWriters(plain.pool))
 
 test('in a schema that is distributed every call of the store works, and the feed is in order', {
   skip: CITUS ? false : 'PAYBELL_TEST_CITUS_URL names no database with Citus',
 }, async (t) => {
   // To hand a world to the cluster takes longer than a statement may.
-  const pool = await openCell(CITUS as string, 4, 120_000)
-  for (const days of [10, 3]) await ensurePartitions(pool, new Date(NOW.getTime() - days * DAY_MS))
-  // Before it is distributed: what fills a world is no statement of the store.
-  const filling = await pool.connect()
-  await fillWorld(filling)
-  filling.release()
-  assert.equal(await inTransaction(pool, distributeCell), true)
+  const { pool, isDistributed } = await openFullCell(CITUS as string, 120_000)
+  assert.equal(isDistributed, true)
   assert.match((await readNodeOfCell(pool)) ?? '', /:\d+$/)
   await raceWriters(pool)
-  const recorder = new Recorder(pool)
-  const sample = await pickSample(pool)
-  await callHotPath(recorder, sample)
-  await callReads(recorder, sample)
-  await callWrites(recorder, sample)
-  t.diagnostic(`${recorder.statements.length} statements`)
-  assert.ok(recorder.statements.length > 240)
+  const distributed = new Recorder(pool)
+  await callStore(distributed)
+  t.diagnostic(`${distributed.statements.length} statements`)
   await pool.query(`drop schema ${schemaOfCell(CELL)} cascade`)
 })
 
@@ -159,18 +151,18 @@ const CATALOGUE = /\bpg_(class|inherits|stats|attribute|namespace)\b/
 const TABLES =
   /\b(from|join|into|update) (pending_deliveries|final_deliveries|endpoints|events|leases|payments)\b/
 
-test('no update sets, and no statement returns, what depends on the clock or the zone', async () => {
-  for (const [file, text] of await readSnapshots()) {
-    const bare = text.replaceAll(/--.*$/gm, '')
-    for (const statement of bare.split(/^prepare /m).slice(1)) {
-      const parts = [
-        ...statement.matchAll(/\bset\b([\s\S]*?)(?:\bwhere\b|\bfrom\b|\n\s*\), )/g),
-        ...statement.matchAll(/\breturning\b([\s\S]*?)(?:\bselect\b|\binsert\b|;)/g),
-      ]
-      for (const [, part = ''] of parts)
-        assert.doesNotMatch(part, UNSTABLE, `${file}: ${statement}`)
-      assert.ok(!(CATALOGUE.test(statement) && TABLES.test(statement)), `${file}: ${statement}`)
-    }
+/** As it is sent, without its comments. */
+const withoutComments = (text: string) => `${text.replaceAll(/--.*$/gm, '')};`
+
+test('no update sets, and no statement returns, what depends on the clock or the zone', () => {
+  for (const { name, text } of recorder.statements) {
+    const statement = withoutComments(text)
+    const parts = [
+      ...statement.matchAll(/\bset\b([\s\S]*?)(?:\bwhere\b|\bfrom\b|\n\s*\), )/g),
+      ...statement.matchAll(/\breturning\b([\s\S]*?)(?:\bselect\b|\binsert\b|;)/g),
+    ]
+    for (const [, part = ''] of parts) assert.doesNotMatch(part, UNSTABLE, `${name}: ${statement}`)
+    assert.ok(!(CATALOGUE.test(statement) && TABLES.test(statement)), `${name}: ${statement}`)
   }
 })
 
@@ -187,31 +179,27 @@ function untilClosed(text: string): string {
 
 const PART = /\b(\w+) as (?:materialized )?\((?=\s*(?:select|insert|delete|update)\b)/
 
-test('what a part of a statement inserts out of another part names a table of the cell', async () => {
+test('what a part of a statement inserts out of another part names a table of the cell', () => {
   let count = 0
-  for (const [file, text] of await readSnapshots()) {
-    const bare = text.replaceAll(/--.*$/gm, '')
-    for (const statement of bare.split(/^prepare /m).slice(1)) {
-      const [, ...pieces] = statement.split(PART)
-      const names = pieces.filter((_, index) => index % 2 === 0)
-      const readsPart = new RegExp(`\\bfrom (${names.join('|')})\\b`)
-      const inserts = pieces
-        .filter((piece, index) => index % 2 === 1 && /^\s*insert into/.test(piece))
-        .map(untilClosed)
-      for (const insert of inserts.filter((each) => readsPart.test(each))) {
-        count++
-        // Without it Citus sends the rows to every node, and one that is dead stops the statement.
-        assert.match(insert, /from feed_origin/, `${file}: ${statement}`)
-      }
+  for (const { name, text } of recorder.statements) {
+    const [, ...pieces] = withoutComments(text).split(PART)
+    const names = pieces.filter((_, index) => index % 2 === 0)
+    const readsPart = new RegExp(`\\bfrom (${names.join('|')})\\b`)
+    const inserts = pieces
+      .filter((piece, index) => index % 2 === 1 && /^\s*insert into/.test(piece))
+      .map(untilClosed)
+    for (const insert of inserts.filter((each) => readsPart.test(each))) {
+      count++
+      // Without it Citus sends the rows to every node, and one that is dead stops the statement.
+      assert.match(insert, /from feed_origin/, `${name}: ${text}`)
     }
   }
   assert.ok(count > 5)
 })
 
-test('the line of the feed is drawn by the node that gives places', async () => {
-  const feed = (await readSnapshots()).get('feed-line.sql') ?? ''
-  const horizon = feed.split(/^prepare /m).filter((statement) => /feed_horizon\(/.test(statement))
+test('the line of the feed is drawn by the node that gives places', () => {
+  const horizon = recorder.statements.filter(({ text }) => /feed_horizon\(/.test(text))
   assert.equal(horizon.length, 1)
   // A select without a table is never sent on.
-  assert.doesNotMatch(horizon[0]?.replaceAll(/--.*$/gm, '') ?? '', /\bfrom\b/)
+  assert.doesNotMatch(withoutComments(horizon[0]?.text ?? ''), /\bfrom\b/)
 })

@@ -55,7 +55,7 @@ test('ids, numbers and instants are given in binary form, not as arrays that the
   )
 })
 
-test('every statement stands in the snapshots (if not: npm run plans)', async () => {
+test('what is put together stands in the snapshots as it is sent (if not: npm run plans)', async () => {
   const made = renderSnapshots(statements)
   const kept = await readSnapshots()
   assert.deepEqual([...kept.keys()].toSorted(), [...made.keys()].toSorted())

@@ -154,6 +154,10 @@ export function storeFiles(): readonly string[] {
     .toSorted()
 }
 
+export function sourceOf(file: string): string {
+  return linesOf(file).join('\n')
+}
+
 const linesRead = new Map<string, readonly string[]>()
 
 function linesOf(file: string): readonly string[] {

@@ -1,10 +1,10 @@
-// The statements of the store as a reader can paste them into psql. `npm run plans` writes them, and a test
-// compares. Of statements that differ in their conditions alone one stands for all.
+// The statements that the store puts together, as a reader can paste them into psql: no file has them whole. `npm run
+// plans` writes them, and a test compares. Of statements that differ in their conditions alone one stands for all.
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { renderPlan } from './plan.ts'
-import { pathOf } from './recorder.ts'
+import { pathOf, sourceOf } from './recorder.ts'
 import { type Explained, functionOf } from './states.ts'
 
 const FOLDER = fileURLToPath(new URL('./snapshots/', import.meta.url))
@@ -16,13 +16,13 @@ const ofCell = (all: readonly Explained[]) =>
 const head = (
   file: string,
   all: readonly Explained[],
-) => `-- The statements of server/store/${pathOf(file)}, written by \`npm run plans\`. To paste into psql, after:
+) => `-- What server/store/${pathOf(file)} puts together, written by \`npm run plans\`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;${ofCell(all)}
 `
 
 /** By file name. */
 export function renderSnapshots(statements: readonly Explained[]): ReadonlyMap<string, string> {
-  const byFile = Map.groupBy(statements, ({ file }) => file)
+  const byFile = Map.groupBy(statements.filter(isPutTogether), ({ file }) => file)
   return new Map(
     [...byFile].map(([file, all]) => {
       const shapes = Map.groupBy(all.toSorted(byName), shapeOf)
@@ -31,6 +31,12 @@ export function renderSnapshots(statements: readonly Explained[]): ReadonlyMap<s
     }),
   )
 }
+
+function isPutTogether({ file, text }: Explained): boolean {
+  return !inOneLine(sourceOf(file)).includes(inOneLine(text))
+}
+
+const inOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
 function byName(one: Explained, other: Explained): number {
   return one.name < other.name ? -1 : 1

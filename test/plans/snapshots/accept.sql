@@ -1,4 +1,4 @@
--- The statements of server/store/payments/accept.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/payments/accept.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- accept.markElders: kept as find-elders, hot path

@@ -1,17 +1,5 @@
--- The statements of server/store/secrets/accounts.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/secrets/accounts.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- accounts.countAccounts: planned each time
-prepare "accounts.countAccounts" (integer) as
-  select count(*) as total from accounts where client_key = $1;
-
--- accounts.findClientsOfAccounts: kept as find-clients-of-accounts, hot path
-prepare "accounts.findClientsOfAccounts" (uuid[]) as
-  select id, client_key from accounts where id = any($1::uuid[]);
-
--- accounts.insertAccount: planned each time
-prepare "accounts.insertAccount" (integer, uuid, text, timestamp with time zone) as
-  insert into accounts (client_key, id, name, created_at) values ($1, $2, $3, $4);
 
 -- accounts.listAccounts: planned each time
 prepare "accounts.listAccounts" (integer, bigint, bigint) as

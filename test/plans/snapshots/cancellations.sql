@@ -1,4 +1,4 @@
--- The statements of server/store/owed/cancellations.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/cancellations.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- Alike: of one 2
@@ -30,19 +30,3 @@ prepare "cancellations.cancelDeliveries of many" (integer[], uuid[], timestamp w
     from ended where (select count(*) from feed_origin) >= 0)
   select client_key, id, endpoint_id, shard, attempts, payment_id, sequence, is_replay
   from ended;
-
--- cancellations.cancelDeliveries of one: kept as mark-endpoints-of-cancelled
-prepare "cancellations.cancelDeliveries of one" (integer[], uuid[], timestamp with time zone) as
-  with given as (
-    select e.client_key, e.id from endpoints e
-    where (e.client_key, e.id) in (select * from unnest($1::int[], $2::uuid[]))
-    order by e.client_key, e.id for no key update of e)
-  update endpoints e set deliveries_changed_at = greatest(e.deliveries_changed_at, $3)
-  from given g where e.client_key = g.client_key and e.id = g.id;
-
--- cancellations.findStillPending: kept as find-still-pending
-prepare "cancellations.findStillPending" (integer[], uuid[]) as
-  select p.id from unnest($1::int[], $2::uuid[]) as k (client_key, id)
-  cross join lateral (
-    select p.id from pending_deliveries p
-    where p.client_key = k.client_key and p.id = k.id limit 1) as p;

@@ -1,17 +1,5 @@
--- The statements of server/store/history/client-figures.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/client-figures.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- client-figures.countArrived: kept as count-arrived-of-client
-prepare "client-figures.countArrived" (integer, timestamp with time zone, timestamp with time zone) as
-  select coalesce(sum(delivered) filter (where hour > $2), 0)::bigint as day,
-  coalesce(sum(delivered), 0)::bigint as week
-  from endpoint_hours where client_key = $1 and hour > $3;
-
--- client-figures.countGivenUp: kept as count-given-up-of-client
-prepare "client-figures.countGivenUp" (integer, timestamp with time zone, timestamp with time zone) as
-  select count(*) filter (where finished_at > $2)::bigint as day, count(*)::bigint as week
-  from final_deliveries
-  where client_key = $1 and state = 'EXHAUSTED' and finished_at > $3;
 
 -- client-figures.readOwedFigures: kept as read-owed-figures-of-client
 prepare "client-figures.readOwedFigures" (integer, timestamp with time zone) as

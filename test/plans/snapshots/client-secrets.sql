@@ -1,19 +1,5 @@
--- The statements of server/store/secrets/client-secrets.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/secrets/client-secrets.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- client-secrets.deleteSecret: planned each time
-prepare "client-secrets.deleteSecret" (integer, uuid) as
-  delete from client_secrets where client_key = $1 and id = $2;
-
--- client-secrets.insertSecret: planned each time
-prepare "client-secrets.insertSecret" (integer, uuid, bytea, text, timestamp with time zone) as
-  insert into client_secrets (client_key, id, digest, master_key_id, created_at)
-  values ($1, $2, $3, $4, $5);
-
--- client-secrets.listSecrets: planned each time
-prepare "client-secrets.listSecrets" (integer) as
-  select id, created_at from client_secrets where client_key = $1
-  order by created_at, id;
 
 -- client-secrets.readCredentials: kept as read-credentials
 prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
@@ -33,8 +19,3 @@ prepare "client-secrets.readCredentials" (uuid[], bytea, text, uuid) as
     from client_secrets where client_key = client.client_key
   ) as held using (nth)
   order by q.number, nth;
-
--- client-secrets.replaceDigest: planned each time
-prepare "client-secrets.replaceDigest" (integer, uuid, bytea, text) as
-  update client_secrets set digest = $3, master_key_id = $4
-  where client_key = $1 and id = $2;

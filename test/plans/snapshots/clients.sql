@@ -1,4 +1,4 @@
--- The statements of server/store/secrets/clients.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/secrets/clients.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- clients.findClient: kept as find-client
@@ -21,14 +21,6 @@ prepare "clients.listClients by -createdAt" (bigint, bigint) as
     order by created_at desc, id desc limit $1 offset $2
   ) as shown on true
   order by created_at desc, id desc;
-
--- clients.lockClient: kept as lock-client
-prepare "clients.lockClient" (integer) as
-  select 1 from clients where client_key = $1 for no key update;
-
--- clients.readClientId: kept as read-client-id
-prepare "clients.readClientId" (integer) as
-  select id from clients where client_key = $1;
 
 -- clients.saveClientChange: planned each time
 prepare "clients.saveClientChange" (uuid, text, text) as

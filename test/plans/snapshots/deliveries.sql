@@ -1,4 +1,4 @@
--- The statements of server/store/owed/deliveries.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/deliveries.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- deliveries.readDue: kept as read-due, hot path

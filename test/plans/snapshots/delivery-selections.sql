@@ -1,16 +1,5 @@
--- The statements of server/store/history/delivery-selections.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/delivery-selections.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- delivery-selections.noteRows: kept as note-items
-prepare "delivery-selections.noteRows" (integer[], uuid[], uuid[], timestamp with time zone[], integer[], uuid) as
-  with noted as (
-    insert into job_items (client_key, delivery_id, endpoint_id, finished_at, place, job_id)
-    select *, $6::uuid from unnest($1::int[], $2::uuid[], $3::uuid[], $4::timestamptz[],
-      $5::int[])
-    on conflict (client_key, delivery_id) do nothing
-    returning job_id, delivery_id, client_key, endpoint_id)
-  insert into job_deliveries (job_id, delivery_id, client_key, endpoint_id)
-  select * from noted;
 
 -- delivery-selections.readFitRows to cancel: planned each time
 prepare "delivery-selections.readFitRows to cancel" (integer[], uuid[], integer[], timestamp with time zone[]) as
@@ -62,11 +51,3 @@ prepare "delivery-selections.readFitRows to retry" (integer[], uuid[], integer[]
   cross join lateral (
     select from endpoints e
     where e.client_key = g.client_key and e.id = p.endpoint_id and e.status = 'ACTIVE' limit 1) as e;
-
--- delivery-selections.readOwedKeys: planned each time, with enable_seqscan = on
-prepare "delivery-selections.readOwedKeys" (integer, uuid, uuid, bigint) as
-  select client_key, id, endpoint_id from pending_deliveries
-  where ($1::int is null or client_key = $1) and ($2::uuid is null or account_id = $2)
-  and ($3::uuid is null or endpoint_id = $3)
-  and client_key is distinct from (select client_key from clients where is_internal)
-  limit $4;

@@ -1,16 +1,5 @@
--- The statements of server/store/payments/document-links.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/payments/document-links.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- document-links.deleteOldDocumentLinks: planned each time
-prepare "document-links.deleteOldDocumentLinks" (uuid, bigint) as
-  delete from document_links where (client_key, event_id, endpoint_id) in (
-    select client_key, event_id, endpoint_id from document_links
-    where event_id < $1 order by event_id limit $2);
-
--- document-links.findKeptLink: kept as find-kept-link
-prepare "document-links.findKeptLink" (integer, uuid, uuid) as
-  select url from document_links
-  where client_key = $1 and event_id = $2 and endpoint_id = $3;
 
 -- document-links.keepLinks: kept as keep-links
 prepare "document-links.keepLinks" (integer[], uuid[], uuid[], text[]) as

@@ -1,17 +1,5 @@
--- The statements of server/store/payments/documents.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/payments/documents.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- documents.deleteIfUnused: planned each time
-prepare "documents.deleteIfUnused" (integer[], bytea[], timestamp with time zone[]) as
-  delete from documents where ctid = any(array(
-      select d.ctid
-      from unnest($1::int[], $2::bytea[], $3::timestamptz[]) as u (client_key, hash, created_at)
-      cross join lateral (
-        select d.ctid from documents d
-        where d.client_key = u.client_key and d.hash = u.hash and d.created_at = u.created_at
-        and (select true from payments p
-          where p.client_key = d.client_key and p.document_hash = d.hash limit 1) is null
-        for update of d) as d));
 
 -- documents.findUnsaved: kept as find-fresh-documents, hot path
 prepare "documents.findUnsaved" (integer[], bytea[], timestamp with time zone) as
@@ -30,20 +18,9 @@ prepare "documents.leaveOutNamedByEvents" (integer[], bytea[], timestamp with ti
   where (select true from events e where e.client_key = u.client_key
     and e.document_hash = u.hash and e.id >= uuid '019cb0fe-9400-0000-0000-000000000000' limit 1) is null;
 
--- documents.readDocument: kept as read-document, hot path
-prepare "documents.readDocument" (integer, bytea) as
-  select content from documents where client_key = $1 and hash = $2;
-
 -- Alike: 2
 -- documents.readDocumentSize: kept as read-document-size, hot path
 prepare "documents.readDocumentSize" (integer, bytea) as
   select octet_length(content) as characters,
   convert_from(substr(convert_to(content, 'UTF8'), octet_length(content) - 1, 2), 'UTF8') as end
   from documents where client_key = $1 and hash = $2;
-
--- documents.save: kept as save-document, hot path
-prepare "documents.save" (integer, bytea, text, timestamp with time zone) as
-  insert into documents (client_key, hash, content, created_at)
-  values ($1, $2, $3, $4)
-  -- Used again: renewed, so that retention does not take it away.
-  on conflict (client_key, hash) do update set created_at = excluded.created_at;

@@ -1,4 +1,4 @@
--- The statements of server/store/endpoints/endpoint-pages.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/endpoints/endpoint-pages.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- endpoint-pages.countAllEndpoints: planned each time

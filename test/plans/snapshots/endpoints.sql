@@ -1,4 +1,4 @@
--- The statements of server/store/endpoints/endpoints.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/endpoints/endpoints.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- endpoints.findByAddress: kept as find-endpoint-by-address
@@ -15,12 +15,6 @@ prepare "endpoints.findEndpoint" (integer, text, uuid, uuid) as
   select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from endpoints
   where client_key = $1 and kind = $2 and id = $4
   and ($3::uuid is null or account_id = $3) and deleted_at is null;
-
--- endpoints.findStatedEndpoint: planned each time
-prepare "endpoints.findStatedEndpoint" (integer, text, uuid, uuid) as
-  select id, created_at from endpoints
-  where client_key = $1 and kind = $2 and id = $4
-  and ($3::uuid is null or account_id = $3);
 
 -- endpoints.insertEndpoint: kept as insert-endpoint
 prepare "endpoints.insertEndpoint" (integer, uuid, text, uuid, smallint, text, bytea, bytea, text, bytea, timestamp with time zone, text[], text, text, text[], text, text, text, text[], jsonb, bytea) as
@@ -59,35 +53,14 @@ prepare "endpoints.lockEndpoint" (integer, text, uuid, uuid) as
   and ($3::uuid is null or account_id = $3) and deleted_at is null
   for no key update;
 
--- endpoints.markDeleted: planned each time
-prepare "endpoints.markDeleted" (integer, uuid, timestamp with time zone) as
-  update endpoints set deleted_at = $3, changed_at = $3
-  where client_key = $1 and id = $2;
-
 -- endpoints.readEndpointsOfAccount: kept as read-endpoints-of-account
 prepare "endpoints.readEndpointsOfAccount" (integer, uuid, uuid, bigint) as
   select id, kind, account_id, shard, url, status, inactive_since, created_at, events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret from endpoints
   where client_key = $1 and scope in ($2, $3) and deleted_at is null and kind <> 'notice'
   order by created_at, id limit $4;
 
--- endpoints.replaceHeader: planned each time
-prepare "endpoints.replaceHeader" (integer, uuid, text, bytea, timestamp with time zone) as
-  update endpoints set header_name = $3, header_value = $4, changed_at = $5
-  where client_key = $1 and id = $2;
-
--- endpoints.replaceKey: planned each time
-prepare "endpoints.replaceKey" (integer, uuid, bytea, bytea, timestamp with time zone, timestamp with time zone) as
-  update endpoints set shared_key = $3, previous_key = $4, previous_key_until = $5,
-  changed_at = $6
-  where client_key = $1 and id = $2;
-
 -- endpoints.replaceSettings: planned each time
 prepare "endpoints.replaceSettings" (integer, uuid, timestamp with time zone, text[], text, text, text[], text, text, text, text[], jsonb, bytea) as
   update endpoints set (events, deliver, document, signatures, hmac_header_name, description, client_certificate, certificate_authorities, oauth2, oauth2_secret) = ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13),
   changed_at = $3
-  where client_key = $1 and id = $2;
-
--- endpoints.saveStatus: planned each time
-prepare "endpoints.saveStatus" (integer, uuid, text, timestamp with time zone, timestamp with time zone) as
-  update endpoints set status = $3, inactive_since = $4, changed_at = $5
   where client_key = $1 and id = $2;

@@ -1,4 +1,4 @@
--- The statements of server/store/removal/erasures.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/removal/erasures.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- erasures.eraseExcerpts: planned each time
@@ -12,16 +12,6 @@ prepare "erasures.eraseExcerptsOf200" (integer, uuid[]) as
   update final_deliveries set excerpt = null
   where client_key = $1 and id = any($2::uuid[]) and excerpt is not null
   and finished_at >= timestamptz '2026-03-03T00:00:00.000Z';
-
--- erasures.eraseFiles: planned each time
-prepare "erasures.eraseFiles" (integer, bytea[]) as
-  select client_key, hash, created_at::text from documents
-  where client_key = $1 and hash = any($2::bytea[])
-  order by hash for update skip locked;
-
--- erasures.eraseTexts: planned each time
-prepare "erasures.eraseTexts" (uuid, integer) as
-  select document_hash from payments where id = $1 and client_key = $2;
 
 -- erasures.eraseTexts 2: planned each time
 prepare "erasures.eraseTexts 2" (text, uuid, integer) as
@@ -65,15 +55,3 @@ prepare "erasures.findExcerpts" (integer, uuid[]) as
   select delivery_id, at from earlier_attempts
   where client_key = $1 and delivery_id = any($2::uuid[]) and excerpt is not null
   and at >= timestamptz '2026-03-09T10:50:52.800Z';
-
--- erasures.findPendingOf: kept as find-pending-of-payment
-prepare "erasures.findPendingOf" (integer, uuid) as
-  select p.id, p.endpoint_id from endpoints e cross join lateral (
-    select p.id, p.endpoint_id from pending_deliveries p
-    where p.endpoint_id = e.id and p.payment_id = $2 and p.client_key = e.client_key
-    offset 0) as p
-  where e.client_key = $1;
-
--- erasures.lockEndpointsOf: kept as lock-endpoints-of-client
-prepare "erasures.lockEndpointsOf" (integer) as
-  select from endpoints where client_key = $1 order by client_key, id for no key update;

@@ -1,4 +1,4 @@
--- The statements of server/store/history/event-spans.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/event-spans.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- event-spans.readEventsOf: planned each time, with enable_seqscan = on
@@ -11,9 +11,3 @@ prepare "event-spans.readEventsOf" (integer[], uuid[], uuid, bigint) as
     and ($3::uuid is null or e.id <= $3) and e.id >= uuid '019cb0fe-9400-0000-0000-000000000000' offset 0) as e
   -- With ties: what is looked at are whole milliseconds.
   order by left(e.id::text, 13) desc fetch first $4 rows with ties;
-
--- event-spans.readFirstAcceptedMs: planned each time, with enable_seqscan = on
-prepare "event-spans.readFirstAcceptedMs" (integer[], uuid[]) as
-  select count(*)::int as count, min(p.accepted_at) as first
-  from unnest($1::int[], $2::uuid[]) as k (client_key, payment_id)
-  join payments p on p.id = k.payment_id and p.client_key = k.client_key;

@@ -1,16 +1,5 @@
--- The statements of server/store/history/feed.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/feed.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- feed.findEvent: planned each time
-prepare "feed.findEvent" (integer, uuid, uuid) as
-  select kind, sequence, text, document_hash from events
-  where client_key = $1 and id = $2 and ($3::uuid is null or account_id = $3);
-
--- feed.readLine: kept as read-feed-origin, with enable_seqscan = on
-prepare "feed.readLine" as
-  select kept_since, shift::text, timeline,
-  array(select day - date '1970-01-01' from late_days) as late
-  from feed_origin;
 
 -- feed.readStretch: planned each time, with enable_seqscan = on
 prepare "feed.readStretch" (integer, bigint, integer, uuid, bigint) as

@@ -1,4 +1,4 @@
--- The statements of server/store/history/health-counts.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/health-counts.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- health-counts.countAllEndpointsByHealth: kept as count-endpoints-by-status, with enable_seqscan = on

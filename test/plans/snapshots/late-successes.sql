@@ -1,4 +1,4 @@
--- The statements of server/store/owed/late-successes.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/late-successes.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- late-successes.findRecorded: planned each time, hot path

@@ -1,4 +1,4 @@
--- The statements of server/store/connection/locks.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/connection/locks.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1; set paybell.cell = 0;
 
 -- Alike: 2

@@ -1,4 +1,4 @@
--- The statements of server/store/owed/missing-events.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/missing-events.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- missing-events.makeMissing: planned each time

@@ -1,24 +1,5 @@
--- The statements of server/store/endpoints/notices.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/endpoints/notices.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- notices.beginClientNotices: planned each time
-prepare "notices.beginClientNotices" (integer) as
-  delete from client_endpoint_notices where client_key = $1;
-
--- notices.beginCounting: planned each time
-prepare "notices.beginCounting" (timestamp with time zone) as
-  insert into client_notice_progress (exhausted_until) values ($1)
-  on conflict (is_only) do nothing;
-
--- notices.beginNotices: planned each time
-prepare "notices.beginNotices" (timestamp with time zone) as
-  insert into notice_progress (exhausted_until) values ($1)
-  on conflict (is_only) do update set exhausted_until = excluded.exhausted_until;
-
--- notices.beginNotices 2: planned each time
-prepare "notices.beginNotices 2" as
-  update endpoint_notices set failing_since = null, failing_told = 0, disabled_since = null,
-  exhausted_untold = 0, exhausted_told_at = null;
 
 -- notices.countExhausted: kept as read-exhausted-until-for-operator
 prepare "notices.countExhausted" (timestamp with time zone) as
@@ -73,10 +54,6 @@ prepare "notices.countExhausted for clients 2" (integer, timestamp with time zon
     exhausted_untold = n.exhausted_untold + excluded.exhausted_untold
   )
   update client_notice_progress p set exhausted_until = span.until from span;
-
--- notices.endClientNotices: planned each time
-prepare "notices.endClientNotices" as
-  delete from client_notice_progress;
 
 -- notices.forgetDeleted: kept as forget-notices-of-deleted-for-operator
 prepare "notices.forgetDeleted" as

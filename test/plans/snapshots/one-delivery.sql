@@ -1,4 +1,4 @@
--- The statements of server/store/owed/one-delivery.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/one-delivery.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- one-delivery.findFinalWithin of a client: planned each time
@@ -27,10 +27,3 @@ prepare "one-delivery.findFinalWithin of all" (uuid, uuid) as
   and ($2::uuid is null or f.account_id = $2)
   and f.finished_at > '-infinity'
   and not exists (select from clients c where c.client_key = f.client_key and c.is_internal);
-
--- one-delivery.findPending: kept as find-pending-delivery
-prepare "one-delivery.findPending" (integer, uuid, uuid) as
-  select p.client_key, p.endpoint_id
-  from clients c join pending_deliveries p on p.client_key = c.client_key
-  where p.id = $3 and ($1::int is null and not c.is_internal or c.client_key = $1)
-  and ($2::uuid is null or p.account_id = $2);

@@ -1,4 +1,4 @@
--- The statements of server/store/owed/outcomes.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/outcomes.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- outcomes.recordAny: kept as record-outcomes, hot path

@@ -1,4 +1,4 @@
--- The statements of server/store/owed/parked.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/parked.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- parked.disableFailing: planned each time
@@ -44,10 +44,6 @@ prepare "parked.exhaustParked" (smallint, integer, uuid, bigint, timestamp with 
   select (select count(*)::int from ended) as exhausted, count(*)::int as looked,
   (select id from page order by id desc limit 1) as last_id
   from page;
-
--- parked.hasFailedSince: kept as has-failed-since
-prepare "parked.hasFailedSince" (timestamp with time zone) as
-  select exists (select from endpoint_health where failing_since < $1) as has;
 
 -- parked.parkDeliveries: kept as park-deliveries, hot path
 prepare "parked.parkDeliveries" (smallint[], bigint[], integer[], uuid[], smallint[], bigint[]) as

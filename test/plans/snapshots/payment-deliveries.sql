@@ -1,4 +1,4 @@
--- The statements of server/store/history/payment-deliveries.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/payment-deliveries.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- payment-deliveries.countDeliveries: planned each time, with enable_seqscan = on

@@ -1,4 +1,4 @@
--- The statements of server/store/payments/payment-lists.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/payments/payment-lists.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- Alike: by search of a payment; of a client

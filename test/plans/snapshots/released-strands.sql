@@ -1,4 +1,4 @@
--- The statements of server/store/owed/released-strands.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/released-strands.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- released-strands.releaseStrands: kept as release-strands

@@ -1,12 +1,5 @@
--- The statements of server/store/secrets/reseal.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/secrets/reseal.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- reseal.countForeignDigests: planned each time
-prepare "reseal.countForeignDigests" (text) as
-  select
-  (select count(*)::int from client_secrets where master_key_id <> $1) as client_secrets,
-  (select count(*)::int from operator_keys
-    where master_key_id <> $1 and revoked_at is null) as operator_keys;
 
 -- reseal.readEndpointsToReseal: kept as read-endpoints-to-reseal
 prepare "reseal.readEndpointsToReseal" (bytea, integer, uuid, bigint) as
@@ -29,19 +22,6 @@ prepare "reseal.readPrivateKeysToReseal of signing_keys" (bytea) as
 prepare "reseal.readPrivateKeysToReseal of webhook_keys" (bytea) as
   select kid as id, private_key from webhook_keys
   where (private_key is not null and substring(private_key from 1 for 5) <> $1::bytea) order by 1;
-
--- reseal.replaceSealedEndpoints: kept as replace-sealed-endpoints
-prepare "reseal.replaceSealedEndpoints" (integer[], uuid[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[], bytea[]) as
-  update endpoints e set shared_key = g.shared_key, previous_key = g.previous_key,
-  header_value = g.header_value, oauth2_secret = g.oauth2_secret
-  from unnest($1::int[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[],
-    $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])
-  as g (client_key, id, shared_key, previous_key, header_value, oauth2_secret,
-    old_shared_key, old_previous_key, old_header_value, old_oauth2_secret)
-  where e.client_key = g.client_key and e.id = g.id and e.shared_key = g.old_shared_key
-  and e.previous_key is not distinct from g.old_previous_key
-  and e.header_value is not distinct from g.old_header_value
-  and e.oauth2_secret is not distinct from g.old_oauth2_secret;
 
 -- reseal.replaceSealedPrivateKeys of client_certificates: planned each time
 prepare "reseal.replaceSealedPrivateKeys of client_certificates" (text[], bytea[], bytea[]) as

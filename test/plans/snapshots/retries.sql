@@ -1,10 +1,5 @@
--- The statements of server/store/owed/retries.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/retries.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- retries.isFailing: kept as is-failing
-prepare "retries.isFailing" (integer, uuid) as
-  select failing_since is not null as is from endpoint_health
-  where client_key = $1 and endpoint_id = $2;
 
 -- retries.markRetried: kept as mark-retried-endpoints
 prepare "retries.markRetried" (integer[], uuid[], timestamp with time zone) as

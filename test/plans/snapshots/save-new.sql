@@ -1,4 +1,4 @@
--- The statements of server/store/payments/save-new.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/payments/save-new.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- save-new.saveMany: kept as save-new-events, hot path

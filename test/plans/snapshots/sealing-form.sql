@@ -1,4 +1,4 @@
--- The statements of server/store/secrets/sealing-form.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/secrets/sealing-form.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- sealing-form.beginDerivedKeys: planned each time
@@ -9,12 +9,3 @@ prepare "sealing-form.beginDerivedKeys" (text, double precision) as
     where not is_derived and not exists (select from others)
   )
   select version from others order by version;
-
--- sealing-form.readOtherVersions: kept as read-other-versions
-prepare "sealing-form.readOtherVersions" (text, double precision) as
-  select distinct version from processes
-  where version <> $1 and seen_at > clock_timestamp() - $2 * interval '1 millisecond';
-
--- sealing-form.readSealingForm: kept as read-sealing-form
-prepare "sealing-form.readSealingForm" as
-  select is_derived from sealing;

@@ -1,13 +1,5 @@
--- The statements of server/store/history/search-hits.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/search-hits.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- search-hits.findEventHit: planned each time
-prepare "search-hits.findEventHit" (integer, uuid, uuid) as
-  select e.id, e.kind as name, null as state, e.payment_id, c.id as client_id,
-  c.name as client_name
-  from events e join clients c on c.client_key = e.client_key
-  where e.client_key = $1 and e.id = $2 and ($3::uuid is null or e.account_id = $3)
-  and not c.is_internal;
 
 -- search-hits.findHolderById: planned each time
 prepare "search-hits.findHolderById" (uuid, integer, uuid) as

@@ -1,15 +1,5 @@
--- The statements of server/store/owed/sending-endpoints.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/owed/sending-endpoints.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- sending-endpoints.readChangedEndpoints: kept as read-changed-endpoints, hot path
-prepare "sending-endpoints.readChangedEndpoints" (timestamp with time zone, uuid, bigint) as
-  select client_key, id, shard, retried_at,
-  greatest(changed_at, deliveries_changed_at) as changed_at
-  from endpoints where changed_at > $1 and id > $2
-  union
-  select client_key, id, shard, retried_at, greatest(changed_at, deliveries_changed_at)
-  from endpoints where deliveries_changed_at > $1 and id > $2
-  order by id limit $3;
 
 -- sending-endpoints.readSendingEndpoints: kept as read-sending-endpoints, hot path
 prepare "sending-endpoints.readSendingEndpoints" (integer[], uuid[]) as

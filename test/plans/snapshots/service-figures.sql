@@ -1,20 +1,5 @@
--- The statements of server/store/history/service-figures.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/history/service-figures.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
-
--- service-figures.readCatalogue: kept as read-catalogue-gauges
-prepare "service-figures.readCatalogue" (text[]) as
-  select (select json_object_agg(state, round) from (
-      select v.state, round(sum(c.reltuples * v.share)) as round
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-      join pg_stats t on t.schemaname = current_schema() and t.tablename = c.relname
-      and t.attname = 'state'
-      cross join lateral unnest(t.most_common_vals::text::text[], t.most_common_freqs)
-      as v (state, share)
-      where i.inhparent = 'final_deliveries'::regclass and c.reltuples > 0
-      group by v.state) as e) as ended,
-  (select json_agg(c.relname) from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid
-    where i.inhparent = any($1::text[]::regclass[])) as partitions;
 
 -- service-figures.readOwed: kept as read-owed-gauges
 prepare "service-figures.readOwed" (timestamp with time zone) as

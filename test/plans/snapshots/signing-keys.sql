@@ -1,4 +1,4 @@
--- The statements of server/store/secrets/signing-keys.ts, written by `npm run plans`. To paste into psql, after:
+-- What server/store/secrets/signing-keys.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
 -- signing-keys.deleteSigningKey of signing_keys: planned each time
@@ -8,11 +8,6 @@ prepare "signing-keys.deleteSigningKey of signing_keys" (text) as
 -- signing-keys.deleteSigningKey of webhook_keys: planned each time
 prepare "signing-keys.deleteSigningKey of webhook_keys" (text) as
   delete from webhook_keys where kid = $1;
-
--- signing-keys.forgetRetiredPrivateKeys: planned each time
-prepare "signing-keys.forgetRetiredPrivateKeys" (timestamp with time zone) as
-  update webhook_keys set private_key = null
-  where verifies_until <= $1 and private_key is not null and authentication is not null;
 
 -- signing-keys.insertSigningKey of signing_keys: planned each time
 prepare "signing-keys.insertSigningKey of signing_keys" (text, jsonb, bytea, timestamp with time zone, bytea) as
