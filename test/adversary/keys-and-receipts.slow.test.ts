@@ -357,14 +357,7 @@ for (const [name, safe] of NAMES) {
 }
 
 async function asOperator(method: string, path: string, body?: object): Promise<void> {
-  const answer = await fetch(`${baseUrl}/operator/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
+  const answer = await paybell.caller.operate(method, path, body)
   assert.ok(answer.ok, await answer.text())
 }
 

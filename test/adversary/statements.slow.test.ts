@@ -2,7 +2,7 @@
 // between that lies, an owner of the database, an operator with an ordinary key, and every odd way to write a period.
 
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { createClient } from '../../sdk/src/calling/client.ts'
 import { receivedFromIds } from '../../sdk/src/plain/ids-digest.ts'
@@ -12,7 +12,6 @@ import type { Statement } from '../../sdk/src/wire/types.ts'
 import { HOUR_MS, hourStartMs } from '../../server/core/proofs/statement.ts'
 import { signJws } from '../../server/operations/access/sign-jws.ts'
 import { startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const STATEMENT = 'paybell-statement+jws'
@@ -47,8 +46,7 @@ before(async () => {
   good = await register('/good')
   refusing = await register('/refusing')
   for (let count = 0; count < 6; count++) {
-    const id = randomUUID()
-    await caller.putPayment(id, sampleBody({ id, version: undefined }))
+    await caller.pay({ version: undefined })
   }
   await until('all are delivered to the one, and refused by the other', async () => {
     const { delivered } = await client.webhooks.statement(good, window())
@@ -216,14 +214,8 @@ test('by design: what an owner makes of the deliveries is what the service signs
 })
 
 test('what an operator has cancelled is not complete', async () => {
-  const answer = await fetch(`${baseUrl}/operator/v1/deliveries/cancel`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ filter: { endpointId: refusing } }),
-  })
+  const filter = { endpointId: refusing }
+  const answer = await paybell.caller.operate('POST', '/deliveries/cancel', { filter })
   assert.ok(answer.ok, await answer.text())
   const result = await until('all are cancelled', async () => {
     const now = await reconcileAs(refusing, { ids: [] })

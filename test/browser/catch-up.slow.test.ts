@@ -2,11 +2,9 @@
 // the sending; an offer after a filter was widened; an address for notices, and the newest of them.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import { sendNotices } from '../../server/upkeep/send-notices.ts'
 import { addClient, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 import { openSite, openTab } from './support.ts'
@@ -19,21 +17,10 @@ async function addShop(name: string) {
   const facts = await addClient(paybell, name)
   const receiver = await startReceiver({ after })
   const caller = new Caller(facts)
-  const registered = await caller.call('POST', '/v1/webhooks/register', {
-    ...{ callbackUrl: receiver.url('/hook'), sharedKey: 'a-shared-key', events: ['payment.paid'] },
-  })
-  assert.equal(registered.status, 200)
-  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const put = async () => {
-    const id = randomUUID()
-    const body = sampleBody({ id, version: undefined, document: undefined })
-    assert.ok((await caller.putPayment(id, body)).ok)
-    return id
-  }
+  const events = ['payment.paid']
+  const webhookId = await caller.addWebhook(receiver.url('/hook'), 'a-shared-key', { events })
+  const put = () => caller.pay({ version: undefined, document: undefined })
   const { clientId, clientSecret } = facts
-  const webhookId = list.content[0]?.id ?? assert.fail()
   return { client: { clientId, clientSecret }, receiver, put, webhookId }
 }
 

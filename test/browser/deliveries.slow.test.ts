@@ -28,9 +28,7 @@ interface Item {
 }
 
 async function operator<T>(path: string): Promise<T> {
-  const answer = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-    headers: { authorization: `Bearer ${paybell.operatorKey}` },
-  })
+  const answer = await paybell.caller.operate('GET', path)
   assert.equal(answer.status, 200)
   return (await answer.json()) as T
 }

@@ -2,10 +2,8 @@
 // next one, and the receivers are fixed: what arrives was hurried by a click, and what is looked at stays as it is.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import { addClient, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 import { checkNarrow, HOURS_APART, openSite } from './support.ts'
@@ -20,19 +18,14 @@ interface Item {
 }
 
 async function pay(caller: Caller): Promise<void> {
-  const id = randomUUID()
-  const body = sampleBody({ id, version: undefined, document: undefined })
-  assert.ok((await caller.putPayment(id, body)).ok)
+  await caller.pay({ version: undefined, document: undefined })
 }
 
 /** A client whose webhook is at a receiver of this very sandbox. */
 async function addDemoShop(name: string, receiver: string) {
   const caller = new Caller(await addClient(paybell, name))
   const url = `${paybell.baseUrl}/sandbox/receiver/${receiver}`
-  assert.equal((await caller.register(url, 'a-shared-key')).status, 200)
-  const list = await caller.get('/v1/webhooks/list')
-  const { content } = (await list.json()) as { content: { id: string }[] }
-  return { caller, endpointId: content[0]?.id ?? assert.fail() }
+  return { caller, endpointId: await caller.addWebhook(url, 'a-shared-key') }
 }
 
 /** A client whose only endpoint has refused `count` payments; its receiver is fixed since. */

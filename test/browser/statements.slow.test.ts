@@ -101,13 +101,7 @@ site.test('a delivered event has a receipt to show and to save', {}, async (visi
   // The button was disabled while the receipt was made, and gets the focus back all the same.
   await page.locator('button:focus', { hasText: 'Receipt' }).waitFor()
 
-  const erased = await fetch(
-    `${paybell.baseUrl}/operator/v1/payments/${delivered.paymentId}/erase`,
-    {
-      method: 'POST',
-      headers: { authorization: `Bearer ${paybell.operatorKey}` },
-    },
-  )
+  const erased = await paybell.caller.operate('POST', `/payments/${delivered.paymentId}/erase`)
   assert.equal(erased.status, 200)
   await go(`/deliveries/${delivered.id}`)
   await page.getByText('Without the body there is no signed receipt.').waitFor()

@@ -55,14 +55,8 @@ const GUIDES = ['', 'console', 'receivers', 'problems']
 const site = await openSite({ after })
 const { paybell } = site
 
-async function operate<T>(path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      'content-type': 'application/json',
-    },
-  })
+async function operate<T>(path: string, body?: object): Promise<T> {
+  const answer = await paybell.caller.operate(body === undefined ? 'GET' : 'POST', path, body)
   assert.ok(answer.ok, `${path}: ${answer.status}`)
   return (await answer.json()) as T
 }

@@ -2,13 +2,11 @@
 // that the running service really shows. And every alert has its section in the runbook.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { readMadeAt } from '../support/database.ts'
 import { issue } from '../support/issue-certificate.ts'
 import { type Paybell, startPaybell, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { routeConfig, startRoute } from '../support/two-cells.ts'
 import { labelNames, parseMetrics, type Series } from './scrape.ts'
@@ -69,8 +67,7 @@ describe('deploy/', () => {
       env: { ...env, PAYBELL_TIME_SCALE: '1000', PAYBELL_CELL: '0' },
     })
     await paybell.caller.register(receiver.url(), 'a key')
-    const id = randomUUID()
-    await paybell.caller.putPayment(id, sampleBody({ id }))
+    await paybell.caller.pay()
     await untilAllAre(paybell.pool, ['DELIVERED'])
     await importCertificate()
     scrape = async () => (await fetch(`${paybell.baseUrl}/metrics`)).text()
@@ -84,14 +81,8 @@ describe('deploy/', () => {
 
   async function importCertificate() {
     const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
-    const made = await fetch(`${paybell.baseUrl}/operator/v1/client-certificates`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${paybell.operatorKey}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }),
-    })
+    const certificate = { name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }
+    const made = await paybell.caller.operate('POST', '/client-certificates', certificate)
     assert.equal(made.status, 201)
   }
 

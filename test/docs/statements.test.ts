@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,6 @@ import type { Statement } from '../../sdk/src/wire/types.ts'
 import { digestOfIds } from '../../server/core/proofs/ids-digest.ts'
 import { HOUR_MS, hourStartMs } from '../../server/core/proofs/statement.ts'
 import { startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -72,8 +71,7 @@ before(async () => {
     sharedKey: 'a-long-random-text-that-only-we-two-know',
   }))
   for (let count = 0; count < 5; count++) {
-    const id = randomUUID()
-    await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
+    await paybell.caller.pay({ version: undefined })
   }
   window = windowOfNow()
   await until('all are delivered', async () => {
@@ -228,16 +226,12 @@ test('regression: what was cancelled is not complete, and keys that are not the 
     callbackUrl: receiver.url('/refusing'),
     sharedKey: 'a-long-random-text-that-only-we-two-know',
   })
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
+  await paybell.caller.pay({ version: undefined })
   const item = await until('it was refused', async () => {
     const { items } = await client.deliveries.list({ endpointId: refusing })
     return items.find(({ attempts }) => attempts > 0) ?? null
   })
-  const cancelled = await fetch(`${baseUrl}/operator/v1/deliveries/${item.id}/cancel`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${paybell.operatorKey}` },
-  })
+  const cancelled = await paybell.caller.operate('POST', `/deliveries/${item.id}/cancel`)
   assert.ok(cancelled.ok, await cancelled.text())
   receiver.answer = () => 200
   await writeFile(join(dir, 'nothing.txt'), '')

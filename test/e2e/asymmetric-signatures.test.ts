@@ -1,12 +1,10 @@
 // `signatures: ["hmac", "ed25519"]`: a real receiver that verifies with the published keys, through a change of keys.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { fetchPublicKeys, verify } from '../../sdk/src/index.ts'
 import { rotateWebhookKey } from '../../server/operations/access/webhook-keys.ts'
 import { type Paybell, startPaybell } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 
 const paybell = await startPaybell({ after })
@@ -16,19 +14,7 @@ const BOTH = ['hmac', 'ed25519']
 const KEY = 'a shared key'
 
 async function register(callbackUrl: string, signatures?: readonly string[]): Promise<void> {
-  const body = { callbackUrl, sharedKey: KEY, ...(signatures && { signatures }) }
-  assert.equal((await caller.call('POST', '/v1/webhooks/register', body)).status, 200)
-}
-
-async function put(): Promise<void> {
-  const id = randomUUID()
-  assert.equal((await caller.putPayment(id, sampleBody({ id }))).status, 201)
-}
-
-async function idOf(url: string): Promise<string> {
-  const answer = await caller.get('/v1/webhooks/list?size=100')
-  const { content } = (await answer.json()) as { content: { id: string; endpointUrl: string }[] }
-  return content.find(({ endpointUrl }) => endpointUrl === url)?.id ?? assert.fail()
+  assert.equal((await caller.register(callbackUrl, KEY, signatures && { signatures })).status, 200)
 }
 
 const metric = async (name: string): Promise<number> => {
@@ -41,7 +27,7 @@ test('v1a verifies with the published keys, and an event is signed once for all 
   const paths = ['/a', '/b', '/c', '/d']
   for (const path of paths) await register(receiver.url(path), BOTH)
   await register(receiver.url('/plain'))
-  await put()
+  await caller.pay()
   await receiver.hasSeen(({ received }) => received.length === 5)
   const publicKeys = fetchPublicKeys(address)
   const entries = new Set<string>()
@@ -61,7 +47,7 @@ test('v1a verifies with the published keys, and an event is signed once for all 
   assert.equal(entries.size, seconds.size)
   assert.equal(await metric('paybell_webhook_signatures_total'), seconds.size)
   for (const path of [...paths, '/plain']) {
-    await caller.call('DELETE', `/v1/webhooks/${await idOf(receiver.url(path))}`)
+    await caller.call('DELETE', `/v1/webhooks/${await caller.webhookAt(receiver.url(path))}`)
   }
 })
 
@@ -69,9 +55,9 @@ test('v1a verifies with the published keys, and an event is signed once for all 
 test('what is shown of a delivery is what was sent, v1a included', async (t) => {
   const receiver = await startReceiver(t)
   await register(receiver.url('/shown'), BOTH)
-  await put()
+  await caller.pay()
   await receiver.hasSeen(({ received }) => received.some(({ path }) => path === '/shown'))
-  const endpointId = await idOf(receiver.url('/shown'))
+  const endpointId = await caller.webhookAt(receiver.url('/shown'))
   const list = (await (await caller.get(`/v1/deliveries?endpointId=${endpointId}`)).json()) as {
     items: { id: string }[]
   }
@@ -88,7 +74,7 @@ test('what is shown of a delivery is what was sent, v1a included', async (t) => 
 test('after a change of keys, receivers that hold the old key by hand and those that fetch both go on', async (t) => {
   const receiver = await startReceiver(t)
   await register(receiver.url('/changed'), BOTH)
-  const id = await idOf(receiver.url('/changed'))
+  const id = await caller.webhookAt(receiver.url('/changed'))
   const publicKeys = fetchPublicKeys(address)
   const testBy = async ({ caller }: Paybell) => {
     const before = receiver.received.length

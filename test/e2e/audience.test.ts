@@ -2,7 +2,6 @@
 // its client, a webhook those of its own account, and none those of another client.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -14,13 +13,6 @@ function idsAt(receiver: Receiver, path: string): string[] {
     .filter((callback) => callback.path === path)
     .map(({ body }) => JSON.parse(body.toString()).id)
     .sort()
-}
-
-async function put(caller: Caller, changes: Record<string, unknown> = {}): Promise<string> {
-  const id = randomUUID()
-  const answer = await caller.putPayment(id, sampleBody({ id, ...changes }))
-  assert.equal(answer.status, 201)
-  return id
 }
 
 test('a subscription hears of all accounts of its client, a webhook of its own, and no client of another', async (t) => {
@@ -38,9 +30,9 @@ test('a subscription hears of all accounts of its client, a webhook of its own, 
     sharedKey: 'key',
   })
 
-  const one = await put(caller)
-  const two = await put(second)
-  const three = await put(stranger)
+  const one = await caller.pay()
+  const two = await second.pay()
+  const three = await stranger.pay()
   await receiver.hasSeen(({ received }) => received.length === 6)
   assert.deepEqual(idsAt(receiver, '/webhook-1'), [one])
   assert.deepEqual(idsAt(receiver, '/webhook-2'), [two])
@@ -56,8 +48,8 @@ test('two clients with one callback address hear each of their own payments only
   const other = new Caller(await addClient(paybell, 'Other'))
   await paybell.caller.register(receiver.url(), 'first key')
   await other.register(receiver.url(), 'second key')
-  await put(paybell.caller)
-  await put(other)
+  await paybell.caller.pay()
+  await other.pay()
   await receiver.hasSeen(({ received }) => received.length === 2)
   assert.equal((await readDeliveries(paybell.pool)).length, 2)
   assert.equal(new Set(receiver.received.map(({ headers }) => headers['x-paybell-hmac'])).size, 2)
@@ -67,10 +59,10 @@ test('an endpoint that is registered later gets later events only', async (t) =>
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t)
   await paybell.caller.register(receiver.url('/early'), 'key')
-  const before = await put(paybell.caller)
+  const before = await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length === 1)
   await paybell.caller.register(receiver.url('/late'), 'key')
-  const after = await put(paybell.caller)
+  const after = await paybell.caller.pay()
   await paybell.caller.putPayment(before, sampleBody({ id: before, version: 18, reference: 'new' }))
   await receiver.hasSeen(({ received }) => received.length === 5)
   assert.deepEqual(idsAt(receiver, '/late'), [before, after].sort())
@@ -82,7 +74,7 @@ test('the same address registered again is one endpoint: one callback for one ev
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t)
   for (let n = 0; n < 3; n++) await paybell.caller.register(receiver.url(), 'key')
-  await put(paybell.caller)
+  await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length === 1)
   assert.equal((await readDeliveries(paybell.pool)).length, 1)
 })
@@ -92,9 +84,9 @@ test('deleting a webhook cancels what it is owed at once, in flight or waiting, 
   const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '50' } })
   receiver.answer = 500
   await paybell.caller.register(receiver.url(), 'key')
-  const id = await put(paybell.caller, { version: undefined })
+  const id = await paybell.caller.pay({ version: undefined })
   await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'second' }))
-  await put(paybell.caller)
+  await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length >= 4)
   const list = await (await paybell.caller.get('/v1/webhooks/list')).json()
   const { content } = list as { content: { id: string }[] }
@@ -109,7 +101,7 @@ test('deleting a webhook cancels what it is owed at once, in flight or waiting, 
   await until('nothing in flight', () => engineOf(paybell).inFlight === 0)
   const seen = receiver.received.length
   receiver.answer = 200
-  const later = await put(paybell.caller)
+  const later = await paybell.caller.pay()
   await paybell.caller.register(receiver.url('/new'), 'key')
   await paybell.caller.putPayment(later, sampleBody({ id: later, version: 18, reference: 'x' }))
   await receiver.hasSeen(({ received }) => received.some(({ path }) => path === '/new'))

@@ -67,14 +67,10 @@ async function readAudit() {
 /** A payment that is written, and delivered, refused, or waiting for its paused endpoint; leaves a row. */
 async function makeDelivery(state: 'PENDING' | 'REFUSED' | 'DELIVERED'): Promise<{ id: string }> {
   receiver.answer = state === 'REFUSED' ? 500 : 200
-  const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const path = `/v1/webhooks/${content[0]?.id}`
+  const path = `/v1/webhooks/${await paybell.caller.webhookAt(receiver.url())}`
   const status = state === 'PENDING' ? 'PAUSED' : 'ACTIVE'
   assert.equal((await paybell.caller.call('PATCH', path, { status })).status, 200)
-  const id = randomUUID()
-  assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
+  const id = await paybell.caller.pay()
   const table = state === 'DELIVERED' ? 'final_deliveries' : 'pending_deliveries'
   const found = await until(`the delivery is ${state}`, async () => {
     const { rows } = await paybell.pool.query(`select id from ${table} where payment_id = $1`, [id])
@@ -266,8 +262,7 @@ const CASES: Readonly<Record<string, Case>> = {
     action: 'payment.erase',
     object: new RegExp(`^payment:${UUID}$`),
     prepare: async () => {
-      const id = randomUUID()
-      assert.equal((await paybell.caller.putPayment(id, sampleBody({ id }))).status, 201)
+      const id = await paybell.caller.pay()
       return { path: `/payments/${id}/erase` }
     },
     wrong: nothing('/payments/:id/erase'),

@@ -21,14 +21,7 @@ interface Answer {
 }
 
 async function operate(path: string, body?: object, method = 'POST'): Promise<Answer> {
-  const response = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
+  const response = await paybell.caller.operate(method, path, body)
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
@@ -47,14 +40,7 @@ async function feed(facts: SandboxFacts, count: number, updates = 1): Promise<st
       )
       return JSON.stringify({ accountId: facts.accountId, ...payment })
     })
-    const answer = await fetch(`${facts.baseUrl}/operator/v1/payments/batch`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${facts.operatorKey}`,
-        'content-type': 'application/x-ndjson',
-      },
-      body: `${lines.join('\n')}\n`,
-    })
+    const answer = await paybell.caller.putPayments(lines)
     assert.equal(answer.status, 200)
     assert.doesNotMatch(await answer.text(), /problem/)
   }
@@ -72,11 +58,7 @@ interface Door {
 async function openDoor(at: Receiver): Promise<Door> {
   const facts = await addAccount(paybell, paybell)
   const caller = new Caller(facts)
-  await caller.register(at.url(`/${facts.accountId}`), 'key')
-  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const endpointId = list.content[0]?.id ?? assert.fail()
+  const endpointId = await caller.addWebhook(at.url(`/${facts.accountId}`), 'key')
   return {
     facts,
     caller,
@@ -264,14 +246,7 @@ describe('in bulk', () => {
       { endpointId, status, circuit, count },
       { endpointId: door.endpointId, status: 'ACTIVE', circuit: 'CLOSED', count: 2_499 },
     )
-    const begun = await fetch(`${paybell.baseUrl}/operator/v1/deliveries/replay`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${paybell.operatorKey}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ filter }),
-    })
+    const begun = await paybell.caller.operate('POST', '/deliveries/replay', { filter })
     assert.deepEqual([begun.status, await begun.json()], [202, { replayed: 2_499 }])
     const jobId = begun.headers.get('location')?.split('/').at(-1)
     const job = await until('the job is done', async () => {

@@ -82,8 +82,7 @@ test('G5: five attempts have one webhook-id, one body, five numbers and a signat
   const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '100' } })
   receiver.answer = () => (receiver.received.length < 4 ? 500 : 200)
   await paybell.caller.register(receiver.url(), KEY)
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
+  await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length === 5)
   await untilAllAre(paybell.pool, ['DELIVERED'])
 
@@ -125,8 +124,7 @@ test('H6: the extra header of a subscription arrives exactly once, and no answer
   })
   assert.equal(subscribed.status, 201)
   const location = subscribed.headers.get('location') ?? assert.fail()
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
+  await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length === 1)
   const callback = receiver.received[0] ?? assert.fail()
   const given = callback.rawHeaders.filter((_, index, all) => {
@@ -144,8 +142,7 @@ test('a payment without a document is sent as its text alone, and the file is st
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t)
   await paybell.caller.register(receiver.url(), KEY)
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, document: undefined }))
+  const id = await paybell.caller.pay({ version: undefined, document: undefined })
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   assert.equal(JSON.parse(String(receiver.received[0]?.body)).document, undefined)
   for (const reference of ['one', 'two', 'three']) {

@@ -88,10 +88,8 @@ test('wrong usage ends with 2: no key, no address, one that cannot be called', a
 test('--webhook lets the service drive the receiver', async (t) => {
   const paybell = await startPaybell(t)
   const receiver = await startCheckedReceiver(t, KEY)
-  await paybell.caller.register(receiver.url('answers-204'), KEY)
-  const list = await paybell.caller.get('/v1/webhooks/list')
-  const { content } = (await list.json()) as { content: { id: string }[] }
-  const ran = await callCommand(['check', '--webhook', content[0]?.id ?? ''], {
+  const webhookId = await paybell.caller.addWebhook(receiver.url('answers-204'), KEY)
+  const ran = await callCommand(['check', '--webhook', webhookId], {
     env: {
       PAYBELL_URL: paybell.baseUrl,
       PAYBELL_CLIENT_ID: paybell.clientId,

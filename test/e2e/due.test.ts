@@ -2,12 +2,10 @@
 // it is owed waits for its probes: gauges, statistics, lists and explanations all say so, and no alert sees it.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { readDatabaseGauges } from '../../server/store/history/service-figures.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import { startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const HOUR_MS = 3_600_000
@@ -31,26 +29,19 @@ test('what waits for an endpoint that is down is not due, wherever one looks', a
   receiver.answer = 500
   const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: String(SCALE) } })
   const { caller, pool } = paybell
-  const headers = { authorization: `Bearer ${paybell.operatorKey}` }
-  const ask = async <T>(path: string) =>
-    (await (await fetch(`${paybell.baseUrl}${path}`, { headers })).json()) as T
-  await caller.register(receiver.url(), 'key')
+  const ask = async <T>(path: string) => (await (await caller.operate('GET', path)).json()) as T
+  const webhookId = await caller.addWebhook(receiver.url(), 'key')
   for (let payment = 0; payment < PAYMENTS; payment++) {
-    const id = randomUUID()
-    const body = sampleBody({ id, version: undefined, document: undefined })
-    assert.ok((await caller.putPayment(id, body)).ok)
-  }
-  const { content } = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
+    await caller.pay({ version: undefined, document: undefined })
   }
   const health = async () => {
-    const found = await (await caller.get(`/v1/webhooks/${content[0]?.id}`)).json()
+    const found = await (await caller.get(`/v1/webhooks/${webhookId}`)).json()
     return (found as { health: { circuit: string; nextProbeAt: string | null } }).health
   }
   await until('the circuit opens', async () => (await health()).circuit !== 'CLOSED')
   // The statistics are a second old at most.
   await until('the statistics tell', async () => {
-    const { pending } = await ask<Stats>('/operator/v1/stats')
+    const { pending } = await ask<Stats>('/stats')
     return pending.due === 0 && pending.paused > 0
   })
 
@@ -68,14 +59,14 @@ test('what waits for an endpoint that is down is not due, wherever one looks', a
       )
       assert.deepEqual([due, oldestDueAtMs], [0, null])
       assert.equal(paused + scheduled, PAYMENTS)
-      const stats = await ask<Stats>('/operator/v1/stats')
+      const stats = await ask<Stats>('/stats')
       assert.deepEqual([stats.pending.due, stats.oldestDueAgeSeconds], [0, 0])
       assert.equal(stats.pendingByDue[0]?.count, 0)
       const { nextProbeAt } = await health()
       for (const probeAt of [nextProbeAt, stats.troubled[0]?.nextProbeAt]) {
         assert.ok(Date.parse(probeAt ?? '') >= startedAtMs, String(probeAt))
       }
-      const list = await ask<{ items: Item[] }>('/operator/v1/deliveries?state=PENDING&limit=100')
+      const list = await ask<{ items: Item[] }>('/deliveries?state=PENDING&limit=100')
       assert.equal(list.items.length, PAYMENTS)
       for (const item of list.items) {
         assert.ok(Date.parse(item.nextAttemptAt ?? '') >= startedAtMs, String(item.nextAttemptAt))

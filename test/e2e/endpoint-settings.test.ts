@@ -18,14 +18,8 @@ async function newCaller(): Promise<Caller> {
   return new Caller(await addClient(paybell, 'Of a test'))
 }
 
-async function register(caller: Caller, receiver: Receiver, settings: object, path = '/hook') {
-  const body = { callbackUrl: receiver.url(path), sharedKey: KEY, ...settings }
-  const answer = await caller.call('POST', '/v1/webhooks/register', body)
-  assert.equal(answer.status, 200, await answer.text())
-  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string; endpointUrl: string }[]
-  }
-  return list.content.find(({ endpointUrl }) => endpointUrl === receiver.url(path))?.id as string
+function register(caller: Caller, receiver: Receiver, settings: object, path = '/hook') {
+  return caller.addWebhook(receiver.url(path), KEY, settings)
 }
 
 async function put(caller: Caller, id: string, changes: object): Promise<string> {
@@ -236,14 +230,7 @@ test('regression: links of a client that is not active are 410 until it is activ
     [endpointId],
   )
   const become = async (status: string) => {
-    const changed = await fetch(`${paybell.baseUrl}/operator/v1/clients/${rows[0].id}`, {
-      method: 'PATCH',
-      headers: {
-        authorization: `Bearer ${paybell.operatorKey}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ status }),
-    })
+    const changed = await paybell.caller.operate('PATCH', `/clients/${rows[0].id}`, { status })
     assert.equal(changed.status, 200)
   }
   assert.equal((await fetch(url)).status, 200)

@@ -36,14 +36,7 @@ function bodyOf(id: string, changes: Record<string, unknown> = {}) {
 }
 
 async function operator(method: string, path: string, body?: object) {
-  const response = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+  const response = await paybell.caller.operate(method, path, body)
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
   return { status: response.status, body: (await response.json()) as any }
 }

@@ -24,14 +24,7 @@ async function writeRounds(paybell: Paybell, count: number, updates: number): Pr
         ),
       }),
     )
-    const answer = await fetch(`${paybell.baseUrl}/operator/v1/payments/batch`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${paybell.operatorKey}`,
-        'content-type': 'application/x-ndjson',
-      },
-      body: lines.join('\n'),
-    })
+    const answer = await paybell.caller.putPayments(lines)
     assert.equal(answer.status, 200)
     assert.doesNotMatch(await answer.text(), /"problem"/)
   }

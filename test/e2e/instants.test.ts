@@ -42,28 +42,23 @@ type Ask = (instant: string) => Promise<Response>
 
 /** Everything that is asked with an instant: lists, and acts that only preview. */
 async function asks(paybell: Paybell): Promise<ReadonlyMap<string, Ask>> {
-  const { caller, baseUrl, operatorKey, accountId } = paybell
-  const operator = { authorization: `Bearer ${operatorKey}` }
-  await caller.register('http://127.0.0.1:9/', 'key')
-  const { content } = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const path = `/v1/webhooks/${content[0]?.id}/recover?dryRun=true`
+  const { caller, accountId } = paybell
+  const webhookId = await caller.addWebhook('http://127.0.0.1:9/', 'key')
+  const path = `/v1/webhooks/${webhookId}/recover?dryRun=true`
   const asked = new Map<string, Ask>()
   for (const name of ['from', 'to']) {
     const query = (instant: string) => `?${name}=${encodeURIComponent(instant)}`
     asked.set(`/v1/deliveries ${name}`, (at) => caller.get(`/v1/deliveries${query(at)}`))
     for (const list of ['deliveries', 'payments', 'audit']) {
       asked.set(`/operator/v1/${list} ${name}`, (at) =>
-        fetch(`${baseUrl}/operator/v1/${list}${query(at)}`, { headers: operator }),
+        caller.operate('GET', `/${list}${query(at)}`),
       )
     }
     for (const act of ['replay', 'cancel']) {
       asked.set(`bulk ${act} ${name}`, (at) =>
-        fetch(`${baseUrl}/operator/v1/deliveries/${act}`, {
-          method: 'POST',
-          headers: { ...operator, 'content-type': 'application/json' },
-          body: JSON.stringify({ filter: { [name]: at, accountId }, dryRun: true }),
+        caller.operate('POST', `/deliveries/${act}`, {
+          filter: { [name]: at, accountId },
+          dryRun: true,
         }),
       )
     }

@@ -30,30 +30,15 @@ type Changes = Record<string, unknown>
 
 function put(id: string, changes: Changes = {}, of: Paybell = paybell): Promise<Response> {
   const body = sampleBody({ id, version: undefined, document: undefined, ...changes })
-  return fetch(`${of.baseUrl}/operator/v1/payments/${id}`, {
-    method: 'PUT',
-    headers: {
-      authorization: `Bearer ${of.operatorKey}`,
-      accountid: of.accountId,
-      'content-type': 'application/json',
-    },
-    body,
-  })
+  return of.caller.putPayment(id, body)
 }
 
 function batch(lines: readonly Changes[], of: Paybell = paybell): Promise<Response> {
   const text = lines.map((changes) => {
     const { accountId } = of
-    return sampleBody({ accountId, version: undefined, document: undefined, ...changes })
+    return String(sampleBody({ accountId, version: undefined, document: undefined, ...changes }))
   })
-  return fetch(`${of.baseUrl}/operator/v1/payments/batch`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${of.operatorKey}`,
-      'content-type': 'application/x-ndjson',
-    },
-    body: text.join('\n'),
-  })
+  return of.caller.putPayments(text)
 }
 
 interface OpenTransaction {

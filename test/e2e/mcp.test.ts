@@ -52,11 +52,8 @@ async function connect(env: Record<string, string>, ...args: string[]) {
 
 const { caller } = paybell
 const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
-const imported = await fetch(`${paybell.baseUrl}/operator/v1/client-certificates`, {
-  method: 'POST',
-  headers: { authorization: `Bearer ${paybell.operatorKey}`, 'content-type': 'application/json' },
-  body: JSON.stringify({ name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }),
-})
+const certificate = { name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }
+const imported = await caller.operate('POST', '/client-certificates', certificate)
 assert.equal(imported.status, 201)
 const key = 'only-we-two-know-this'
 receiver.answer = 503

@@ -2,10 +2,9 @@
 // each change of an endpoint makes one notice, in order, signed and retried like any callback.
 
 import assert from 'node:assert/strict'
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { type Paybell, readDeliveries, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 
 const KEY = 'the key of notices'
@@ -36,7 +35,7 @@ describe('notices', { concurrency: true }, () => {
     const first = await startPaybell(t, { env })
     const second = await startPaybell(t, { env, beside: first })
     await first.caller.register(receiver.url('/hook?token=secret'), 'a key')
-    await Promise.all([first, second, first].map((paybell) => put(paybell)))
+    await Promise.all([first, second, first].map((paybell) => paybell.caller.pay()))
 
     await operator.hasSeen(
       () => noticesOf(operator.accepted, 'notice.endpoint_disabled').length > 0,
@@ -44,7 +43,7 @@ describe('notices', { concurrency: true }, () => {
     const { id } = await onlyWebhook(first)
     receiver.answer = 200
     await second.caller.call('PATCH', `/v1/webhooks/${id}`, { status: 'ACTIVE' })
-    await put(second)
+    await second.caller.pay()
     await operator.hasSeen(
       () => noticesOf(operator.accepted, 'notice.endpoint_recovered').length > 0,
     )
@@ -104,7 +103,7 @@ describe('notices', { concurrency: true }, () => {
     }
     const paybell = await startPaybell(t, { env })
     await paybell.caller.register(receiver.url(), 'a key')
-    await put(paybell)
+    await paybell.caller.pay()
     await operator.hasSeen(({ accepted }) => accepted.length > 0)
 
     const clients = await asOperator(paybell, '/clients')
@@ -116,14 +115,9 @@ describe('notices', { concurrency: true }, () => {
     const { rows } = await paybell.pool.query<{ id: string }>(
       'select id from clients where is_internal',
     )
-    const hidden = await fetch(`${paybell.baseUrl}/operator/v1/clients/${rows[0]?.id}`, {
-      headers: { authorization: `Bearer ${paybell.operatorKey}` },
-    })
+    const hidden = await paybell.caller.operate('GET', `/clients/${rows[0]?.id}`)
     assert.equal(hidden.status, 404)
-    const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
-      content: unknown[]
-    }
-    assert.equal(content.length, 1)
+    await onlyWebhook(paybell)
     await until('the notice is recorded as delivered', async () => {
       const found = await paybell.pool.query<{ count: number }>(
         `select count(*) as count from final_deliveries
@@ -144,7 +138,7 @@ describe('notices', { concurrency: true }, () => {
       env: { ...notices, PAYBELL_NOTICE_URL: before.url('/old') },
     })
     await first.caller.register(receiver.url(), 'a key')
-    await put(first)
+    await first.caller.pay()
     await before.hasSeen(({ received }) => received.length > 0)
     await first.stop()
     const second = await startPaybell(t, {
@@ -164,12 +158,6 @@ describe('notices', { concurrency: true }, () => {
     assert.deepEqual(rows, [{ live: 0, pending: 0 }])
   })
 })
-
-async function put(paybell: Paybell): Promise<void> {
-  const id = randomUUID()
-  const response = await paybell.caller.putPayment(id, sampleBody({ id }))
-  assert.equal(response.status, 201)
-}
 
 /** The audit's head comes once a day, whenever that is. */
 function ofEndpoints(received: readonly Received[]): readonly Received[] {
@@ -199,9 +187,7 @@ async function asOperator(
   paybell: Paybell,
   path: string,
 ): Promise<{ content: { clientId: string }[]; totalElements: number }> {
-  const response = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-    headers: { authorization: `Bearer ${paybell.operatorKey}` },
-  })
+  const response = await paybell.caller.operate('GET', path)
   return (await response.json()) as { content: { clientId: string }[]; totalElements: number }
 }
 

@@ -157,10 +157,8 @@ describe('order', { concurrency: true }, () => {
     assert.deepEqual(receiver.sequences(), [4, 5])
 
     // Changed back, every update is sent again.
-    const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
-      content: { id: string }[]
-    }
-    await paybell.caller.call('PATCH', `/v1/webhooks/${content[0]?.id}`, { deliver: 'every' })
+    const webhookId = await paybell.caller.webhookAt(receiver.url())
+    await paybell.caller.call('PATCH', `/v1/webhooks/${webhookId}`, { deliver: 'every' })
     for (const reference of ['6', '7', '8']) await update(paybell, id, reference)
     await receiver.hasSeen(({ accepted }) => accepted.length === 5)
     assert.deepEqual(receiver.sequences(), [4, 5, 6, 7, 8])

@@ -17,10 +17,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 async function start(t: TestContext, env: Record<string, string> = {}) {
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t, { env })
-  await paybell.caller.register(receiver.url(), 'key')
-  const list = await (await paybell.caller.get('/v1/webhooks/list')).json()
-  const { content } = list as { content: { id: string }[] }
-  const endpointId = content[0]?.id ?? assert.fail()
+  const endpointId = await paybell.caller.addWebhook(receiver.url(), 'key')
   const set = async (status: 'PAUSED' | 'ACTIVE') => {
     const answer = await paybell.caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
     assert.equal(answer.status, 200)

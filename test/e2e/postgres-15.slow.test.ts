@@ -39,10 +39,7 @@ test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and d
   receiver.answer = 200
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
 
-  const { content } = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const path = `/v1/webhooks/${content[0]?.id}`
+  const path = `/v1/webhooks/${await paybell.caller.webhookAt(receiver.url())}`
   assert.equal((await paybell.caller.call('PATCH', path, { status: 'PAUSED' })).status, 200)
   assert.equal((await write({ reference: 'second' })).status, 200)
   assert.equal((await write({ reference: 'third' })).status, 200)

@@ -23,11 +23,8 @@ before(async (t) => {
   paybell = await startPaybell(owner)
   receiver = await startCheckedReceiver(owner, KEY)
   for (const fault of ['none', ...FAULTS] as const) {
-    await paybell.caller.register(receiver.url(fault), KEY)
+    webhooks.set(fault, await paybell.caller.addWebhook(receiver.url(fault), KEY))
   }
-  const list = await paybell.caller.get('/v1/webhooks/list?size=100')
-  const { content } = (await list.json()) as { content: { id: string; endpointUrl: string }[] }
-  for (const { id, endpointUrl } of content) webhooks.set(endpointUrl.split('/').at(-1) ?? '', id)
 })
 
 async function check(fault: Fault): Promise<CheckReport> {

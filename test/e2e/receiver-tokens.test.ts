@@ -2,7 +2,7 @@
 // and one that trusts the service's key for a client. And where a secret or a token must not be found.
 
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +18,6 @@ import Provider from 'oidc-provider'
 import { everything, spellings } from '../support/leaks.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 
@@ -78,12 +77,8 @@ function bearerOf({ received }: Receiver, path: string): string {
   return headers.authorization?.replace('Bearer ', '') ?? ''
 }
 
-async function register(paybell: Paybell, callbackUrl: string, oauth2: object): Promise<string> {
-  const answer = await paybell.caller.register(callbackUrl, 'only-we-two-know-this', { oauth2 })
-  assert.equal(answer.status, 200, await answer.text())
-  const list = await paybell.caller.get('/v1/webhooks/list')
-  const { content } = (await list.json()) as { content: { id: string; endpointUrl: string }[] }
-  return content.find(({ endpointUrl }) => endpointUrl === callbackUrl)?.id ?? assert.fail()
+function register({ caller }: Paybell, callbackUrl: string, oauth2: object): Promise<string> {
+  return caller.addWebhook(callbackUrl, 'only-we-two-know-this', { oauth2 })
 }
 
 test('a real authorisation server gives tokens for a secret and for the key of a client, not for that of another; none is found anywhere', async (t) => {
@@ -119,8 +114,7 @@ test('a real authorisation server gives tokens for a secret and for the key of a
   const thiefId = await register(thief, receiver.url('/thief'), asOther)
   const stolen = await keep(await thief.caller.call('POST', `/v1/webhooks/${thiefId}/test`))
   assert.equal(JSON.parse(stolen).error, 'token-refused')
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
+  await paybell.caller.pay()
   await receiver.hasSeen(({ accepted }) => accepted.length === 3)
   const tokens: string[] = []
   for (const [path, { clientId }] of Object.entries(clients)) {
@@ -193,8 +187,7 @@ test('a token endpoint that is away for a while loses nothing: the delivery is r
   const paybell = await startPaybell(t)
   const oauth2 = { tokenUrl: tokens.url('/token'), clientId: 'paybell', clientSecret: 'secret' }
   const webhookId = await register(paybell, receiver.url('/hook'), oauth2)
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
+  const id = await paybell.caller.pay()
   await until('an attempt has failed', async () => {
     const list = await paybell.caller.get(`/v1/deliveries?endpointId=${webhookId}`)
     const [item] = ((await list.json()) as { items: { lastOutcome: string }[] }).items

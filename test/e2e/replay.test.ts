@@ -14,7 +14,6 @@ import {
   startPaybell,
   until,
 } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 
@@ -33,16 +32,12 @@ async function replay(caller: Caller, id: string): Promise<Answer> {
   return toAnswer(await caller.call('POST', `/v1/deliveries/${id}/replay`))
 }
 
-async function operate(of: { baseUrl: string; operatorKey: string }, path: string) {
-  const headers = { authorization: `Bearer ${of.operatorKey}` }
-  return toAnswer(await fetch(`${of.baseUrl}/operator/v1${path}`, { method: 'POST', headers }))
+async function operate(of: Paybell, path: string): Promise<Answer> {
+  return toAnswer(await of.caller.operate('POST', path))
 }
 
 async function put(of: Paybell, document?: object): Promise<string> {
-  const id = randomUUID()
-  const body = sampleBody({ id, version: undefined, document })
-  assert.ok((await of.caller.putPayment(id, body)).ok)
-  return id
+  return await of.caller.pay({ version: undefined, document })
 }
 
 async function deliveryOf(of: Paybell, paymentId: string): Promise<StoredDelivery> {
@@ -67,11 +62,7 @@ async function openDoor(t: TestContext) {
   const facts = await addAccount(paybell, paybell)
   const receiver = await startReceiver(t)
   const caller = new Caller(facts)
-  await caller.register(receiver.url(), 'key')
-  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const endpointId = list.content[0]?.id ?? assert.fail()
+  const endpointId = await caller.addWebhook(receiver.url(), 'key')
   const of: Paybell = { ...paybell, ...facts, caller }
   const set = async (status: 'PAUSED' | 'ACTIVE') => {
     const answer = await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })

@@ -46,8 +46,7 @@ describe('retries', { concurrency: true }, () => {
     const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: `${scale}` } })
     receiver.answer = 500
     await paybell.caller.register(receiver.url(), 'key')
-    const id = randomUUID()
-    await paybell.caller.putPayment(id, sampleBody({ id }))
+    await paybell.caller.pay()
     await receiver.hasSeen(({ received }) => received.length === 4)
     const times = receiver.received.map(({ atMs }) => atMs)
     for (const [index, seconds] of [5, 10, 20].entries()) {
@@ -108,8 +107,7 @@ describe('retries', { concurrency: true }, () => {
     const paybell = await startPaybell(t)
     receiver.answer = 500
     await paybell.caller.register(receiver.url(), 'key')
-    const id = randomUUID()
-    await paybell.caller.putPayment(id, sampleBody({ id }))
+    await paybell.caller.pay()
     await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
     await paybell.stop()
     // As if the service had been down for longer than the time that was left.
@@ -126,8 +124,7 @@ describe('retries', { concurrency: true }, () => {
     const paybell = await startPaybell(t, { env })
     receiver.answer = 500
     await paybell.caller.register(receiver.url(), 'key')
-    const id = randomUUID()
-    await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))
+    const id = await paybell.caller.pay({ version: undefined })
     await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'later' }))
     await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
     await paybell.stop()

@@ -38,14 +38,7 @@ async function post(caller: Caller, path: string): Promise<Answer> {
 }
 
 async function operate(path: string, body?: object, method = 'POST'): Promise<Answer> {
-  const headers = { authorization: `Bearer ${paybell.operatorKey}` }
-  const json = { ...headers, 'content-type': 'application/json' }
-  return toAnswer(
-    await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-      method,
-      ...(body ? { headers: json, body: JSON.stringify(body) } : { headers }),
-    }),
-  )
+  return toAnswer(await paybell.caller.operate(method, path, body))
 }
 
 async function put(caller: Caller, id: string = randomUUID(), reference = '1'): Promise<string> {
@@ -64,11 +57,7 @@ async function openDoor(t: TestContext, of: Paybell = paybell) {
   const receiver = await startReceiver(t)
   receiver.answer = 500
   const caller = new Caller(facts)
-  await caller.register(receiver.url(), 'key')
-  const list = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string }[]
-  }
-  const endpointId = list.content[0]?.id ?? assert.fail()
+  const endpointId = await caller.addWebhook(receiver.url(), 'key')
   const all = () => owedTo(of, endpointId)
   return { receiver, caller, endpointId, all }
 }
@@ -355,10 +344,7 @@ test('a retry that one process serves holds in the one that owns the shard', asy
   }
   // Of four endpoints hardly all belong to the one process that is asked.
   for (const { endpointId, receiver } of doors) {
-    const answer = await fetch(`${second.baseUrl}/operator/v1/endpoints/${endpointId}/retry`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${second.operatorKey}` },
-    })
+    const answer = await second.caller.operate('POST', `/endpoints/${endpointId}/retry`)
     assert.deepEqual(await answer.json(), { retried: 1 })
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   }

@@ -1,13 +1,11 @@
 // Changing a shared key without a gap (decisions §7.4, G4).
 
 import assert from 'node:assert/strict'
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
-import type { Caller } from '../support/sandbox.ts'
 
 function hmac(key: string, { body }: Received): string {
   return createHmac('sha256', key).update(body).digest('hex')
@@ -23,11 +21,6 @@ function isSignedBy(key: string, { body, headers }: Received): boolean {
   }
 }
 
-async function put(caller: Caller): Promise<void> {
-  const id = randomUUID()
-  assert.equal((await caller.putPayment(id, sampleBody({ id }))).status, 201)
-}
-
 // They mostly wait: side by side they take as long as the longest.
 describe('rotation', { concurrency: true }, () => {
   test('G4: after a rotation both keys sign for 24 h, then only the new one', async (t) => {
@@ -36,17 +29,17 @@ describe('rotation', { concurrency: true }, () => {
     const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20000' } })
     const { caller } = paybell
     await caller.register(receiver.url(), 'old key')
-    await put(caller)
+    await caller.pay()
     await receiver.hasSeen(({ received }) => received.length === 1)
     await caller.register(receiver.url(), 'new key')
-    await put(caller)
+    await caller.pay()
     await receiver.hasSeen(({ received }) => received.length === 2)
     const { rows } = await paybell.pool.query('select previous_key_until as until from endpoints')
     await until('24 h are over', () => Date.now() > rows[0].until.getTime())
     // The service goes by the clock of the database, as it last read it: it may be behind for a moment.
     await until('a callback with the new key alone', async () => {
       const count = receiver.received.length
-      await put(caller)
+      await caller.pay()
       await receiver.hasSeen(({ received }) => received.length > count)
       return receiver.received.at(-1)?.headers['x-paybell-hmac-previous'] === undefined
     })
@@ -72,7 +65,7 @@ describe('rotation', { concurrency: true }, () => {
     const paybell = await startPaybell(t, { env: { PAYBELL_TIME_SCALE: '20' } })
     receiver.answer = 500
     await paybell.caller.register(receiver.url(), 'old key')
-    await put(paybell.caller)
+    await paybell.caller.pay()
     await receiver.hasSeen(({ received }) => received.length === 1)
     await paybell.caller.register(receiver.url(), 'new key')
     const seen = receiver.received.length
@@ -100,7 +93,7 @@ describe('rotation', { concurrency: true }, () => {
       assert.equal(answer.status, 201)
       locations.add(answer.headers.get('location'))
       const seen = receiver.received.length
-      await put(paybell.caller)
+      await paybell.caller.pay()
       await receiver.hasSeen(({ received }) => received.length === seen + 1)
       assert.equal(receiver.received.at(-1)?.headers['x-mine'], value)
       assert.equal(receiver.received.at(-1)?.headers['x-paybell-hmac-previous'], undefined)

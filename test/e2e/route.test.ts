@@ -92,8 +92,7 @@ describe('each request reaches its cell', () => {
       [zero, first],
       [seven, seventh],
     ] as const) {
-      const id = randomUUID()
-      assert.equal((await caller.putPayment(id, sampleBody({ id }))).status, 201)
+      const id = await caller.pay()
       const { rows } = await cell.pool.query('select 1 from payments where id = $1', [id])
       assert.equal(rows.length, 1)
       const found = await ask(`/operator/v1/payments/${id}`)
@@ -437,8 +436,7 @@ test('a client that has moved is served through the route as before, by its new 
   })
   assert.equal(forged.status, 401, 'by its new cell')
   assert.equal((await zero.get('/v1/webhooks')).status, 200)
-  const id = randomUUID()
-  assert.equal((await zero.putPayment(id, sampleBody({ id }))).status, 201)
+  await zero.pay()
 
   const deliveries = await ask(`/operator/v1/deliveries?clientId=${facts.clientId}&limit=1`)
   const [delivery] = deliveries.body.items

@@ -1,7 +1,6 @@
 // The receiver inside the sandbox: real callbacks of the service to itself.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
 import { serveHttp } from '../support/injected-server.ts'
@@ -35,8 +34,7 @@ test('a receiver answers by its script, and tells what came and whether it was s
   })
   assert.equal(put.status, 200)
   assert.equal((await paybell.caller.register(url, 'key')).status, 200)
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
+  const id = await paybell.caller.pay()
   await untilAllAre(paybell.pool, ['DELIVERED'])
 
   const view = (await (await fetch(url, asOperator(operatorKey))).json()) as View

@@ -19,8 +19,7 @@ test('D1: no shared key, header value, client secret, operator key or token is i
   await paybell.caller.register(receiver.url('/a'), newKey)
   const subscription = { callbackUrl: receiver.url('/b'), sharedKey: subscriptionKey }
   await paybell.caller.subscribe({ ...subscription, headerKey: 'X-Canary', headerValue })
-  const id = randomUUID()
-  await paybell.caller.putPayment(id, sampleBody({ id }))
+  const id = await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length >= 2)
   assert.ok(receiver.received.some(({ headers }) => headers['x-canary'] === headerValue))
   await until('attempts are recorded', async () => {

@@ -1,7 +1,9 @@
 // The sandbox as a newcomer runs it: a process of its own, with a data directory of its own, ended by
 // its pid. Speaks to it over real sockets.
 
+import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +13,7 @@ import { NODE_FLAGS } from '../../cli/operator/node-flags.ts'
 import { limitOf } from './busy-machine.ts'
 import { copyCluster } from './made-cluster.ts'
 import type { Owner } from './owner.ts'
+import { sampleBody } from './payment-sample.ts'
 import { until } from './until.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -150,6 +153,20 @@ export class Caller {
     return this.#post('/v1/webhooks/register', body, await this.headers())
   }
 
+  /** Registers it and tells its id. */
+  async addWebhook(callbackUrl: string, sharedKey: string, settings: object = {}): Promise<string> {
+    const answer = await this.register(callbackUrl, sharedKey, settings)
+    assert.equal(answer.status, 200, await answer.text())
+    return this.webhookAt(callbackUrl)
+  }
+
+  /** The id of the webhook that is registered at this address. */
+  async webhookAt(url: string): Promise<string> {
+    const answer = await this.get('/v1/webhooks/list?size=100')
+    const { content } = (await answer.json()) as { content: { id: string; endpointUrl: string }[] }
+    return content.find(({ endpointUrl }) => endpointUrl === url)?.id ?? assert.fail(url)
+  }
+
   async subscribe(subscription: Record<string, string>): Promise<Response> {
     return this.#post('/api/v1/payments/subscribe', subscription, await this.headers())
   }
@@ -159,18 +176,37 @@ export class Caller {
   }
 
   async call(method: string, path: string, body?: object): Promise<Response> {
-    return fetch(this.#facts.baseUrl + path, {
-      method,
-      headers: {
-        ...(await this.headers()),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+    return this.#send(method, path, await this.headers(), body)
   }
 
   async headers(): Promise<Record<string, string>> {
     return { authorization: `Bearer ${await this.token()}`, accountid: this.#facts.accountId }
+  }
+
+  /** A call of the operator's side. */
+  operate(method: string, path: string, body?: object): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.#facts.operatorKey}` }
+    return this.#send(method, `/operator/v1${path}`, headers, body)
+  }
+
+  /** The sample as a new payment, with some members replaced; tells its id. */
+  async pay(changes: Record<string, unknown> = {}): Promise<string> {
+    const id = randomUUID()
+    const answer = await this.putPayment(id, sampleBody({ ...changes, id }))
+    assert.equal(answer.status, 201, await answer.text())
+    return id
+  }
+
+  /** Lines of many payments, as the operator's side sends them. */
+  putPayments(lines: readonly string[]): Promise<Response> {
+    return fetch(`${this.#facts.baseUrl}/operator/v1/payments/batch`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.#facts.operatorKey}`,
+        'content-type': 'application/x-ndjson',
+      },
+      body: lines.join('\n'),
+    })
   }
 
   /** A write of the operator's side; `body` may be text, so that amounts stay as written. */
@@ -187,10 +223,14 @@ export class Caller {
   }
 
   #post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+    return this.#send('POST', path, headers, body)
+  }
+
+  #send(method: string, path: string, headers: Record<string, string>, body?: object) {
     return fetch(this.#facts.baseUrl + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   }
 }

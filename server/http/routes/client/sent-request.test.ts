@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
-import { sampleBody } from '../../../../test/support/payment-sample.ts'
 import { type Received, startReceiver } from '../../../../test/support/receiver.ts'
 import { Caller } from '../../../../test/support/sandbox.ts'
 
@@ -30,17 +29,12 @@ interface Door {
 
 async function register(settings: object = {}): Promise<Door> {
   const path = `/${randomUUID()}`
-  assert.equal((await caller.register(receiver.url(path), 'shared key', settings)).status, 200)
-  const answer = await caller.get('/v1/webhooks/list?size=100')
-  const { content } = (await answer.json()) as { content: { id: string; endpointUrl: string }[] }
-  const found = content.find(({ endpointUrl }) => endpointUrl === receiver.url(path))
-  return { path, endpointId: found?.id ?? assert.fail() }
+  return { path, endpointId: await caller.addWebhook(receiver.url(path), 'shared key', settings) }
 }
 
 /** A payment with a file; returns its delivery at the endpoint. */
 async function put({ endpointId }: Door): Promise<string> {
-  const id = randomUUID()
-  assert.ok((await caller.putPayment(id, sampleBody({ id, version: undefined }))).ok)
+  const id = await caller.pay({ version: undefined })
   const answer = await caller.get(`/v1/deliveries?paymentId=${id}&endpointId=${endpointId}`)
   const { items } = (await answer.json()) as { items: { id: string }[] }
   return items[0]?.id ?? assert.fail()
