@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,6 @@ import { type Started, startCommand } from '../support/command-line.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Owner } from '../support/owner.ts'
 import { type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller, type SandboxFacts } from '../support/sandbox.ts'
 import { startServe, untilServed } from '../support/served.ts'
@@ -81,13 +80,6 @@ async function listenAtTerminal(t: Owner, facts: SandboxFacts, to: Receiver) {
   return child
 }
 
-async function put(caller: Caller, id: string = randomUUID(), reference = '1'): Promise<string> {
-  const body = sampleBody({ id, version: undefined, document: undefined, reference })
-  const answer = await caller.putPayment(id, body)
-  assert.ok(answer.ok, await answer.text())
-  return id
-}
-
 interface Item {
   id: string
   endpointUrl: string
@@ -134,7 +126,7 @@ describe('paybell listen', { concurrency: true }, () => {
       return undefined
     }
     const listening = await listen(t, paybell, { configDir, to: receiver })
-    await put(caller)
+    await caller.write()
     const [delivery] = await allDelivered(caller, 1)
     const { id, endpointUrl, attempts } = delivery ?? assert.fail()
     assert.deepEqual([endpointUrl, attempts], ['listener:laptop', 2])
@@ -179,7 +171,7 @@ describe('paybell listen', { concurrency: true }, () => {
     receiver.answer = 401
     const terminal = await listenAtTerminal(t, paybell, receiver)
     if (terminal === null) return t.skip('there is no `script` to make a terminal with')
-    await put(caller)
+    await caller.write()
     await receiver.hasSeen(({ received }) => received.length === 1)
     const { id } = await until('the 401 is recorded', async () => {
       return (await deliveries(caller)).find(({ attempts }) => attempts === 1)
@@ -204,10 +196,10 @@ describe('paybell listen', { concurrency: true }, () => {
     const receiver = await startReceiver(t)
     const configDir = await makeConfigDir(t)
     await end(await listen(t, paybell, { configDir, to: receiver }))
-    const [a, b] = [await put(caller), await put(caller)]
+    const [a, b] = [await caller.write(), await caller.write()]
     for (const reference of ['2', '3']) {
-      await put(caller, a, reference)
-      await put(caller, b, reference)
+      await caller.write(a, reference)
+      await caller.write(b, reference)
     }
     const held = await deliveries(caller)
     assert.deepEqual(
@@ -251,7 +243,7 @@ describe('paybell listen', { concurrency: true }, () => {
     const closed = `http://127.0.0.1:${port}/hook`
     const args = ['--forward-to', closed]
     const listening = await listen(t, paybell, { configDir, args })
-    await put(caller)
+    await caller.write()
     await listening.hasPrinted(/<-- \[connect-error\] POST/)
     await listening.hasPrinted(/Nothing listens at 127\.0\.0\.1:\d+\. Start your receiver/)
     await until('it is recorded', async () => (await deliveries(caller))[0]?.attempts === 1)
@@ -259,7 +251,7 @@ describe('paybell listen', { concurrency: true }, () => {
     // Shown, and taken; what has waited is dropped.
     const fresh = await listen(t, paybell, { configDir, args: ['--fresh', '--forget'] })
     await until('it is cancelled', async () => (await deliveries(caller))[0]?.state === 'CANCELLED')
-    await put(caller)
+    await caller.write()
     await fresh.hasPrinted(/<-- \[200\] shown, not forwarded/)
     await end(fresh)
     const list = (await (await caller.get('/v1/listeners')).json()) as { content: Item[] }
@@ -283,7 +275,7 @@ describe('paybell listen', { concurrency: true }, () => {
     await end(listening)
     const asked = owner === first ? second : first
     const elsewhere = await listen(t, first, { configDir, to: receiver, url: asked.baseUrl })
-    for (let n = 0; n < 5; n++) await put(caller)
+    for (let n = 0; n < 5; n++) await caller.write()
     const items = await allDelivered(caller, 5)
     for (const { id } of items) assert.deepEqual(await attemptsOf(caller, id), [200])
     assert.equal(receiver.received.length, 5)
@@ -311,7 +303,7 @@ describe('paybell listen', { concurrency: true }, () => {
       void answer.promise.then(() => response.end())
       return undefined
     }
-    await put(caller)
+    await caller.write()
     await receiver.hasSeen(({ received }) => received.length === 1)
     killed.process.kill('SIGKILL')
     assert.equal((await killed.ended).code, 'SIGKILL')
@@ -321,7 +313,7 @@ describe('paybell listen', { concurrency: true }, () => {
     // Which takes over what the dead one held in a moment, and not after half a minute.
     const again = { beside: made, env: { PORT: env.PORT }, leasePolicy: SHORT_LEASES }
     await startPaybell(t, again)
-    await put(caller)
+    await caller.write()
     await listening.hasPrinted(/Connected again\./)
     await allDelivered(caller, 2)
     assert.equal(new Set(receiver.accepted.map(({ headers }) => headers['webhook-id'])).size, 2)

@@ -7,22 +7,12 @@ import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import { retryPolicy } from '../../server/core/delivery/backoff.ts'
 import {
-  type Paybell,
   type PaybellOptions,
   readDeliveries,
   startPaybell,
   untilAllAre,
 } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-
-async function update(paybell: Paybell, id: string, reference: string): Promise<void> {
-  const answer = await paybell.caller.putPayment(
-    id,
-    sampleBody({ id, version: undefined, document: undefined, reference }),
-  )
-  assert.ok(answer.ok, await answer.text())
-}
 
 function paymentOf({ body }: Receiver['received'][number]): string {
   return JSON.parse(body.toString()).id
@@ -49,9 +39,9 @@ describe('order', { concurrency: true }, () => {
     let isDown = true
     receiver.answer = (received) => (isDown && paymentOf(received) === stuck ? 500 : 200)
     await paybell.caller.register(receiver.url(), 'key')
-    for (const reference of ['1', '2', '3', '4', '5']) await update(paybell, stuck, reference)
+    for (const reference of ['1', '2', '3', '4', '5']) await paybell.caller.write(stuck, reference)
     const others = Array.from({ length: 20 }, () => randomUUID())
-    await Promise.all(others.map((id) => update(paybell, id, '1')))
+    await Promise.all(others.map((id) => paybell.caller.write(id, '1')))
     await receiver.hasSeen(({ accepted }) => accepted.length === 20)
     await receiver.hasSeen(({ received }) => received.length >= 22)
     const ofStuck = receiver.received.filter((callback) => paymentOf(callback) === stuck)
@@ -80,7 +70,7 @@ describe('order', { concurrency: true }, () => {
     }
     await paybell.caller.register(receiver.url(), 'key')
     const id = randomUUID()
-    for (let n = 1; n <= 10; n++) await update(paybell, id, `${n}`)
+    for (let n = 1; n <= 10; n++) await paybell.caller.write(id, `${n}`)
     await receiver.hasSeen(({ received }) => received.length === 10)
     await untilAllAre(paybell.pool, ['DELIVERED'])
     assert.equal(inFlightMax, 1)
@@ -95,8 +85,8 @@ describe('order', { concurrency: true }, () => {
     await paybell.caller.register(receiver.url(), 'key')
     const id = randomUUID()
     const startedAt = Date.now()
-    await update(paybell, id, '1')
-    await update(paybell, id, '2')
+    await paybell.caller.write(id, '1')
+    await paybell.caller.write(id, '2')
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
     const tookMs = Date.now() - startedAt
     assert.ok(tookMs >= 1_800, `${tookMs}`)
@@ -108,7 +98,7 @@ describe('order', { concurrency: true }, () => {
         [2, 'DELIVERED'],
       ],
     )
-    await update(paybell, id, '3')
+    await paybell.caller.write(id, '3')
     await receiver.hasSeen(({ accepted }) => accepted.length === 2)
     const later = receiver.received.slice(receiver.sequences(receiver.received).indexOf(2) + 1)
     assert.deepEqual(receiver.sequences(later), [3], 'nothing old comes after something newer')
@@ -128,9 +118,9 @@ describe('order', { concurrency: true }, () => {
     }
     await paybell.caller.register(receiver.url(), 'key', { deliver: 'latest' })
     const id = randomUUID()
-    await update(paybell, id, '1')
+    await paybell.caller.write(id, '1')
     await receiver.hasSeen(() => held.length === 1)
-    for (const reference of ['2', '3', '4']) await update(paybell, id, reference)
+    for (const reference of ['2', '3', '4']) await paybell.caller.write(id, reference)
     held[0]?.end()
     await receiver.hasSeen(({ received }) => received.length >= 3)
     assert.deepEqual(new Set(receiver.sequences(receiver.received)), new Set([1, 4]))
@@ -152,14 +142,14 @@ describe('order', { concurrency: true }, () => {
     )
     receiver.answer = 200
     await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
-    await update(paybell, id, '5')
+    await paybell.caller.write(id, '5')
     await receiver.hasSeen(({ accepted }) => accepted.length === 2)
     assert.deepEqual(receiver.sequences(), [4, 5])
 
     // Changed back, every update is sent again.
     const webhookId = await paybell.caller.webhookAt(receiver.url())
     await paybell.caller.call('PATCH', `/v1/webhooks/${webhookId}`, { deliver: 'every' })
-    for (const reference of ['6', '7', '8']) await update(paybell, id, reference)
+    for (const reference of ['6', '7', '8']) await paybell.caller.write(id, reference)
     await receiver.hasSeen(({ accepted }) => accepted.length === 5)
     assert.deepEqual(receiver.sequences(), [4, 5, 6, 7, 8])
   })
@@ -172,7 +162,7 @@ describe('order', { concurrency: true }, () => {
     receiver.answer = () => (isDown ? 503 : 200)
     await paybell.caller.register(receiver.url(), 'key')
     const id = randomUUID()
-    for (const reference of ['1', '2', '3']) await update(paybell, id, reference)
+    for (const reference of ['1', '2', '3']) await paybell.caller.write(id, reference)
     await receiver.hasSeen(({ received }) => new Set(receiver.sequences(received)).size === 3)
     isDown = false
     const deliveries = await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
@@ -200,7 +190,7 @@ describe('order', { concurrency: true }, () => {
       }
       await paybell.caller.register(receiver.url(), 'key')
       const id = randomUUID()
-      for (const reference of ['1', '2']) await update(paybell, id, reference)
+      for (const reference of ['1', '2']) await paybell.caller.write(id, reference)
       // By then the first has been due for long.
       const timesSent = (sequence: number) =>
         receiver.sequences(receiver.received).filter((other) => other === sequence).length
@@ -228,8 +218,8 @@ describe('order', { concurrency: true }, () => {
     receiver.answer = ({ headers }) => (headers['x-paybell-sequence'] === '1' ? 500 : 200)
     await paybell.caller.register(receiver.url(), 'key')
     const id = randomUUID()
-    await update(paybell, id, '1')
-    await update(paybell, id, '2')
+    await paybell.caller.write(id, '1')
+    await paybell.caller.write(id, '2')
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
     await untilAllAre(paybell.pool, ['DELIVERED', 'SUPERSEDED'])
     assert.deepEqual(receiver.sequences(receiver.received), [1, 2])
@@ -242,7 +232,7 @@ describe('order', { concurrency: true }, () => {
     receiver.answer = () => (isDown ? 500 : 200)
     await paybell.caller.register(receiver.url(), 'key')
     const id = randomUUID()
-    for (let n = 1; n <= 150; n++) await update(paybell, id, `${n}`)
+    for (let n = 1; n <= 150; n++) await paybell.caller.write(id, `${n}`)
     isDown = false
     await receiver.hasSeen(({ accepted }) => accepted.length === 150)
     await untilAllAre(paybell.pool, ['DELIVERED'])

@@ -4,14 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import {
-  type Paybell,
-  readDeliveries,
-  startPaybell,
-  until,
-  untilAllAre,
-} from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { readDeliveries, startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 async function start(t: TestContext, env: Record<string, string> = {}) {
@@ -26,11 +19,6 @@ async function start(t: TestContext, env: Record<string, string> = {}) {
   return { receiver, paybell, set }
 }
 
-async function update(paybell: Paybell, id: string, reference: string): Promise<void> {
-  const body = sampleBody({ id, version: undefined, document: undefined, reference })
-  assert.ok((await paybell.caller.putPayment(id, body)).ok)
-}
-
 function sequencesOf(receiver: Receiver, id: string): readonly number[] {
   return receiver.sequences(
     receiver.accepted.filter(({ body }) => JSON.parse(body.toString()).id === id),
@@ -43,11 +31,11 @@ describe('pausing', { concurrency: true }, () => {
     const { receiver, paybell, set } = await start(t, { PAYBELL_TIME_SCALE: '50' })
     const ids = Array.from({ length: 10 }, () => randomUUID())
     receiver.answer = 500
-    for (const id of ids) await update(paybell, id, '1')
+    for (const id of ids) await paybell.caller.write(id, '1')
     await receiver.hasSeen(({ received }) => received.length >= 10)
     await set('PAUSED')
-    for (const id of ids) await update(paybell, id, '2')
-    for (const id of ids) await update(paybell, id, '3')
+    for (const id of ids) await paybell.caller.write(id, '2')
+    for (const id of ids) await paybell.caller.write(id, '3')
     // Everything ends up parked: without a due time, out of memory.
     await until('all parked', async () => {
       const all = await readDeliveries(paybell.pool)
@@ -65,7 +53,7 @@ describe('pausing', { concurrency: true }, () => {
   test('the time of a pause is added to the 7 days', async (t) => {
     const { receiver, paybell, set } = await start(t)
     receiver.answer = 500
-    await update(paybell, randomUUID(), '1')
+    await paybell.caller.write()
     const [before] = await until('one attempt', async () => {
       const all = await readDeliveries(paybell.pool)
       return all[0]?.attempts === 1 && all
@@ -88,7 +76,7 @@ describe('pausing', { concurrency: true }, () => {
   test('nothing is exhausted while its endpoint is paused, even far past its 7 days', async (t) => {
     const { receiver, paybell, set } = await start(t, { PAYBELL_TIME_SCALE: '100000' })
     receiver.answer = 500
-    await update(paybell, randomUUID(), '1')
+    await paybell.caller.write()
     await receiver.hasSeen(({ received }) => received.length >= 5)
     await set('PAUSED')
     await until(
@@ -108,7 +96,7 @@ describe('pausing', { concurrency: true }, () => {
     const ids = Array.from({ length: 15 }, () => randomUUID())
     const writing = (async () => {
       for (let n = 1; n <= 12; n++) {
-        await Promise.all(ids.map((id) => update(paybell, id, `${n}`)))
+        await Promise.all(ids.map((id) => paybell.caller.write(id, `${n}`)))
       }
     })()
     let isWriting = true

@@ -15,7 +15,6 @@ import {
   startPaybell,
   until,
 } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 
@@ -39,12 +38,6 @@ async function post(caller: Caller, path: string): Promise<Answer> {
 
 async function operate(path: string, body?: object, method = 'POST'): Promise<Answer> {
   return toAnswer(await paybell.caller.operate(method, path, body))
-}
-
-async function put(caller: Caller, id: string = randomUUID(), reference = '1'): Promise<string> {
-  const body = sampleBody({ id, version: undefined, document: undefined, reference })
-  assert.ok((await caller.putPayment(id, body)).ok)
-  return id
 }
 
 async function owedTo(of: Paybell, endpointId: string): Promise<readonly StoredDelivery[]> {
@@ -82,7 +75,7 @@ async function isHoursAway(of: Paybell, endpointId: string, attempts = 1): Promi
 describe('retrying', { concurrency: true }, () => {
   test('the next attempt of a delivery is made at once, in the same run', async (t) => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     const [before = assert.fail()] = await all()
     receiver.answer = 200
@@ -106,9 +99,9 @@ describe('retrying', { concurrency: true }, () => {
 
   test('an older update of the payment goes first, and newer ones follow, in order', async (t) => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
-    const id = await put(caller)
+    const id = await caller.write()
     await until('the first has failed', async () => (await all())[0]?.attempts === 1)
-    for (const reference of ['2', '3']) await put(caller, id, reference)
+    for (const reference of ['2', '3']) await caller.write(id, reference)
     await isHoursAway(paybell, endpointId)
     receiver.answer = 200
     const [, second = assert.fail()] = await all()
@@ -119,8 +112,8 @@ describe('retrying', { concurrency: true }, () => {
 
   test('everything that a webhook is owed goes out, updates that wait for older ones included', async (t) => {
     const { receiver, caller, endpointId } = await openDoor(t)
-    const ids = await Promise.all([1, 2, 3].map(() => put(caller)))
-    for (const id of ids) await put(caller, id, '2')
+    const ids = await Promise.all([1, 2, 3].map(() => caller.write()))
+    for (const id of ids) await caller.write(id, '2')
     await isHoursAway(paybell, endpointId, 3)
     receiver.answer = 200
     const answer = await post(caller, `/v1/webhooks/${endpointId}/retry`)
@@ -141,7 +134,7 @@ describe('retrying', { concurrency: true }, () => {
     const path = '/api/v1/payments/subscriptions'
     const list = (await (await one.get(path)).json()) as { content: { id: string }[] }
     const endpointId = list.content[0]?.id ?? assert.fail()
-    const [, theirs] = [await put(one), await put(other)]
+    const [, theirs] = [await one.write(), await other.write()]
     await isHoursAway(paybell, endpointId, 2)
     receiver.answer = 200
     const answer = await post(other, `${path}/${endpointId}/retry`)
@@ -152,7 +145,7 @@ describe('retrying', { concurrency: true }, () => {
 
   test('one that is asked for during an attempt is not lost with its failure', async (t) => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     const held: ServerResponse[] = []
     receiver.answer = (_, response) => {
@@ -171,7 +164,7 @@ describe('retrying', { concurrency: true }, () => {
 
   test('two at once make one attempt', async (t) => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     receiver.answer = 200
     const [{ id } = assert.fail()] = await all()
@@ -189,7 +182,7 @@ describe('retrying', { concurrency: true }, () => {
 
   test('what waits for a paused endpoint cannot be retried; its resumption makes all of it due', async (t) => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     const set = (status: string) => caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
     await set('PAUSED')
@@ -208,7 +201,7 @@ describe('retrying', { concurrency: true }, () => {
 
   test('a test that is answered 200 makes due what a failing endpoint is owed', async (t) => {
     const { receiver, caller, endpointId } = await openDoor(t)
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     await until('health tells of the failure', async () => {
       const { body } = await toAnswer(await caller.get(`/v1/webhooks/${endpointId}`))
@@ -222,7 +215,7 @@ describe('retrying', { concurrency: true }, () => {
 
   test('what is unknown, no uuid, or another client’s is a 404, and another account’s too', async (t) => {
     const { caller, endpointId, all } = await openDoor(t)
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     const [{ id } = assert.fail()] = await all()
     const stranger = new Caller(await addClient(paybell))
@@ -241,7 +234,7 @@ describe('retrying', { concurrency: true }, () => {
 
   test('the operator retries one, an endpoint, and all that match a filter; each is audited', async (t) => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
-    for (const _ of [1, 2, 3]) await put(caller)
+    for (const _ of [1, 2, 3]) await caller.write()
     await isHoursAway(paybell, endpointId, 3)
     const [{ id } = assert.fail()] = await all()
     receiver.answer = 200
@@ -258,7 +251,7 @@ describe('retrying', { concurrency: true }, () => {
     const job = await operate((bulk.location ?? '').replace('/operator/v1', ''), undefined, 'GET')
     assert.deepEqual([job.body.kind, job.body.state, job.body.done], ['retry', 'DONE', 2])
     receiver.answer = 500
-    await put(caller)
+    await caller.write()
     await isHoursAway(paybell, endpointId)
     const lane = await operate(`/endpoints/${endpointId}/retry`)
     assert.deepEqual([lane.status, lane.body], [202, { retried: 1 }])
@@ -286,7 +279,7 @@ async function healthOf(caller: Caller, endpointId: string) {
 
 /** The receiver is down until the next probe is a while away. */
 async function isDown(caller: Caller, endpointId: string): Promise<number> {
-  for (let payment = 0; payment < 20; payment++) await put(caller)
+  for (let payment = 0; payment < 20; payment++) await caller.write()
   const probeAt = await until('the next probe is seconds away', async () => {
     const { nextProbeAt } = await healthOf(caller, endpointId)
     return nextProbeAt !== null && Date.parse(nextProbeAt) > Date.now() + 5_000 && nextProbeAt
@@ -337,7 +330,7 @@ test('a retry that one process serves holds in the one that owns the shard', asy
   const first = await startPaybell(t)
   const second = await startPaybell(t, { beside: first })
   const doors = await Promise.all(Array.from({ length: 4 }, () => openDoor(t, first)))
-  for (const { caller } of doors) await put(caller)
+  for (const { caller } of doors) await caller.write()
   for (const { endpointId, receiver } of doors) {
     await isHoursAway(first, endpointId)
     receiver.answer = 200

@@ -197,6 +197,14 @@ export class Caller {
     return id
   }
 
+  /** The sample without its file, as the next update of a payment or as a new one; tells the payment's id. */
+  async write(id: string = randomUUID(), reference = '1'): Promise<string> {
+    const body = sampleBody({ id, version: undefined, document: undefined, reference })
+    const answer = await this.putPayment(id, body)
+    assert.ok(answer.ok, await answer.text())
+    return id
+  }
+
   /** Lines of many payments, as the operator's side sends them. */
   putPayments(lines: readonly string[]): Promise<Response> {
     return fetch(`${this.#facts.baseUrl}/operator/v1/payments/batch`, {

@@ -62,7 +62,53 @@ const failed = (outcome: string, status: number | null = null): ExplainedDeliver
 
 const NEXT = 'Next attempt in 2 min 40 s (14:03:20 UTC); retries end 21 Nov 13:58 UTC.'
 
+/** What became of the attempt, and what is said of it. */
+const FAILURES: readonly [name: string, outcome: string, said: string][] = [
+  ['a timeout', 'timeout', 'timed out.'],
+  [
+    'a refused connection',
+    'connect-error',
+    'could not connect. The connection was refused, or the host is unreachable.',
+  ],
+  [
+    'a name without an address',
+    'dns-error',
+    'no public address. The host name has none that callbacks may be sent to.',
+  ],
+  [
+    'a bad certificate',
+    'tls-error',
+    'TLS error. The certificate is invalid, or the handshake failed.',
+  ],
+  [
+    'a token that was refused',
+    'token-refused',
+    'token refused. The token endpoint gave no token that can be used.',
+  ],
+  [
+    'a token endpoint that is away',
+    'token-unreachable',
+    'token endpoint not reached. It could not be reached, or failed itself.',
+  ],
+  ['a connection that was reset', 'connection-reset', 'connection closed before the response.'],
+  ['an answer that is no HTTP', 'protocol-error', 'response is not HTTP.'],
+  [
+    'a blocked address',
+    'blocked-address',
+    'no public address. The host name has none that callbacks may be sent to.',
+  ],
+  ['a key that does not open', 'undecryptable-key', 'stored key cannot be decrypted.'],
+  ['an event that is gone', 'payload-missing', 'event no longer stored.'],
+  ['a header that cannot be sent', 'invalid-header', 'extra header is invalid.'],
+  ['an outcome of a later version', 'eaten-by-bear', 'eaten-by-bear.'],
+]
+
 const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: string][] = [
+  ...FAILURES.map(([name, outcome, said]): [string, ExplainedDelivery, string] => [
+    name,
+    failed(outcome),
+    `Attempt 6 of about 40 failed: ${said} ${NEXT}`,
+  ]),
   ['the first attempt is due', FRESH, 'The first attempt is due now.'],
   [
     'the first attempt lies ahead',
@@ -84,67 +130,6 @@ const CASES: readonly [name: string, delivery: ExplainedDelivery, expected: stri
     'a 410',
     failed('answered', 410),
     `Attempt 6 of about 40 got 410. A 410 is retried too: delete the endpoint to stop its callbacks. ${NEXT}`,
-  ],
-  ['a timeout', failed('timeout'), `Attempt 6 of about 40 failed: timed out. ${NEXT}`],
-  [
-    'a refused connection',
-    failed('connect-error'),
-    `Attempt 6 of about 40 failed: could not connect. The connection was refused, or the host is unreachable. ${NEXT}`,
-  ],
-  [
-    'a name without an address',
-    failed('dns-error'),
-    `Attempt 6 of about 40 failed: no public address. The host name has none that callbacks may be sent to. ${NEXT}`,
-  ],
-  [
-    'a bad certificate',
-    failed('tls-error'),
-    `Attempt 6 of about 40 failed: TLS error. The certificate is invalid, or the handshake failed. ${NEXT}`,
-  ],
-  [
-    'a token that was refused',
-    failed('token-refused'),
-    `Attempt 6 of about 40 failed: token refused. The token endpoint gave no token that can be used. ${NEXT}`,
-  ],
-  [
-    'a token endpoint that is away',
-    failed('token-unreachable'),
-    `Attempt 6 of about 40 failed: token endpoint not reached. It could not be reached, or failed itself. ${NEXT}`,
-  ],
-  [
-    'a connection that was reset',
-    failed('connection-reset'),
-    `Attempt 6 of about 40 failed: connection closed before the response. ${NEXT}`,
-  ],
-  [
-    'an answer that is no HTTP',
-    failed('protocol-error'),
-    `Attempt 6 of about 40 failed: response is not HTTP. ${NEXT}`,
-  ],
-  [
-    'a blocked address',
-    failed('blocked-address'),
-    `Attempt 6 of about 40 failed: no public address. The host name has none that callbacks may be sent to. ${NEXT}`,
-  ],
-  [
-    'a key that does not open',
-    failed('undecryptable-key'),
-    `Attempt 6 of about 40 failed: stored key cannot be decrypted. ${NEXT}`,
-  ],
-  [
-    'an event that is gone',
-    failed('payload-missing'),
-    `Attempt 6 of about 40 failed: event no longer stored. ${NEXT}`,
-  ],
-  [
-    'a header that cannot be sent',
-    failed('invalid-header'),
-    `Attempt 6 of about 40 failed: extra header is invalid. ${NEXT}`,
-  ],
-  [
-    'an outcome of a later version',
-    failed('eaten-by-bear'),
-    `Attempt 6 of about 40 failed: eaten-by-bear. ${NEXT}`,
   ],
   [
     'an attempt whose row is gone',

@@ -93,10 +93,7 @@ test('regression: a replay in vain takes no receipt away, neither while it is ow
   await untilIs(id, 'PENDING', 2)
   assert.deepEqual(await receiptOf(id), before)
   assert.equal(await deliveredOf(endpointId), 1)
-  const cancelled = await fetch(`${paybell.baseUrl}/operator/v1/deliveries/${id}/cancel`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${paybell.operatorKey}` },
-  })
+  const cancelled = await caller.operate('POST', `/deliveries/${id}/cancel`)
   assert.ok(cancelled.ok)
   await untilIs(id, 'CANCELLED', 2)
   assert.deepEqual(await receiptOf(id), before)

@@ -131,10 +131,7 @@ test('a subscription has one too, and the operator has those of all clients', as
   })
   const { jws, ...own } = await settledStatementOf(path)
   assert.equal(own.idsDigest, digestOfIds(new Set(idsTaken('/all'))))
-  const answer = await fetch(
-    `${paybell.baseUrl}/operator/v1/endpoints/${subscriptionId}/statement?${period()}`,
-    { headers: { authorization: `Bearer ${paybell.operatorKey}` } },
-  )
+  const answer = await caller.operate('GET', `/endpoints/${subscriptionId}/statement?${period()}`)
   const { jws: signed, ...seen } = (await answer.json()) as Statement
   assert.deepEqual(seen, own)
   assert.deepEqual(await verified(signed, 'paybell-statement+jws'), own)
@@ -192,9 +189,7 @@ test('a receipt says what was sent and when it was answered', async () => {
     status: 200,
   })
   assert.ok(Date.parse(sentAt as string) <= Date.parse(answeredAt as string))
-  const operators = await fetch(`${paybell.baseUrl}/operator/v1/deliveries/${id}/receipt`, {
-    headers: { authorization: `Bearer ${paybell.operatorKey}` },
-  })
+  const operators = await caller.operate('GET', `/deliveries/${id}/receipt`)
   assert.deepEqual(await verified(await operators.text(), 'paybell-receipt+jws'), receipt)
   assert.equal((await stranger.get(`/v1/deliveries/${id}/receipt`)).status, 404)
 })

@@ -57,13 +57,6 @@ async function tell(caller: Caller, id: string, outcome: object): Promise<number
   return answer.status
 }
 
-async function put(caller: Caller, id: string = randomUUID(), reference = '1'): Promise<string> {
-  const body = sampleBody({ id, version: undefined, document: undefined, reference })
-  const answer = await caller.putPayment(id, body)
-  assert.ok(answer.ok, await answer.text())
-  return id
-}
-
 function headersOf(offer: Offer): Record<string, string> {
   return Object.fromEntries(offer.headers.map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -100,7 +93,7 @@ test('a listener is made once for a name, and another key rotates', async () => 
   assert.equal(again.status, 200)
   assert.equal(((await again.json()) as Listener).id, made.id)
   await caller.call('POST', '/v1/listeners', { ...body, sharedKey: 'the second key' })
-  await put(caller)
+  await caller.write()
   const offer = (await next(caller, made.id)) ?? assert.fail()
   const headers = headersOf(offer)
   const bytes = Buffer.from(offer.bodyBase64, 'base64')
@@ -115,7 +108,7 @@ test('an attempt is fetched, answered and recorded like any other', async () => 
   const { id } = await register(caller)
   const asked = next(caller, id, 20)
   const putAt = performance.now()
-  const paymentId = await put(caller)
+  const paymentId = await caller.write()
   const offer = (await asked) ?? assert.fail()
   const passedMs = performance.now() - putAt
   const headers = headersOf(offer)
@@ -158,7 +151,7 @@ test('an outcome counts once, in time, for its own listener', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
   const other = await register(caller)
-  await put(caller)
+  await caller.write()
   const offer = (await next(caller, id)) ?? assert.fail()
   const { offerId } = offer
   assert.equal(await tell(caller, id, { offerId: randomUUID(), status: 200 }), 410)
@@ -182,7 +175,7 @@ test('a caller that hangs up takes no callback', async () => {
   await until('it listens', async () => (await view(caller, id)).status === 'ACTIVE')
   hangUp.abort()
   await assert.rejects(gone)
-  await put(caller)
+  await caller.write()
   const offer = (await next(caller, id)) ?? assert.fail()
   assert.equal(offer.attempt, 1)
   assert.equal(await tell(caller, id, { offerId: offer.offerId, status: 200 }), 204)
@@ -192,7 +185,7 @@ test('a callback whose body is gone is given back, so that no attempt waits for 
   const caller = await newCaller()
   const { id } = await register(caller)
   assert.equal(await next(caller, id, 0), null)
-  const paymentId = await put(caller)
+  const paymentId = await caller.write()
   const offered = async () => {
     const { rows } = await paybell.pool.query<{ taken_at: Date | null }>(
       'select taken_at from listener_offers where listener_id = $1',
@@ -217,8 +210,8 @@ test('updates of one payment are offered in sequence, others side by side', asyn
   const caller = await newCaller()
   const { id } = await register(caller)
   assert.equal(await next(caller, id, 0), null)
-  const [a, b] = [await put(caller), await put(caller)]
-  await put(caller, a, '2')
+  const [a, b] = [await caller.write(), await caller.write()]
+  await caller.write(a, '2')
   const offers = [await next(caller, id), await next(caller, id)].map((one) => one ?? assert.fail())
   const paymentOf = (offer: Offer) =>
     JSON.parse(Buffer.from(offer.bodyBase64, 'base64').toString()).id
@@ -238,8 +231,8 @@ async function view(caller: Caller, id: string): Promise<Listener> {
 test('while no request listens everything waits, without an attempt, and then it comes in order', async () => {
   const caller = await newCaller()
   const { id } = await register(caller)
-  const payment = await put(caller)
-  for (const reference of ['2', '3']) await put(caller, payment, reference)
+  const payment = await caller.write()
+  for (const reference of ['2', '3']) await caller.write(payment, reference)
   const waiting = await view(caller, id)
   assert.deepEqual([waiting.status, waiting.health?.pending], ['PAUSED', 3])
   const { items } = (await (await caller.get(`/v1/deliveries?endpointId=${id}`)).json()) as {
@@ -274,7 +267,7 @@ test('a listener without a request for half a minute is paused, and the next req
   // The service's own upkeep may have been quicker.
   await pauseSilentListeners(deps)
   assert.equal((await view(caller, id)).status, 'PAUSED')
-  await put(caller)
+  await caller.write()
   const offer = (await next(caller, id)) ?? assert.fail()
   assert.equal((await view(caller, id)).status, 'ACTIVE')
   await tell(caller, id, { offerId: offer.offerId, status: 200 })
@@ -298,7 +291,7 @@ test('tests and replays reach a listener, and are marked', async () => {
   await tell(caller, id, { offerId: specimen.offerId, status: 204, durationMs: 1 })
   const result = (await (await test).json()) as { delivered: boolean; status: number }
   assert.deepEqual([result.delivered, result.status], [false, 204])
-  await put(caller)
+  await caller.write()
   const first = (await next(caller, id)) ?? assert.fail()
   await tell(caller, id, { offerId: first.offerId, status: 200 })
   await until(
@@ -406,8 +399,8 @@ test('an offer that was not taken was no attempt, and the next process offers it
   const first = await startPaybell(t)
   const { id } = await register(first.caller)
   await next(first.caller, id, 0)
-  const payment = await put(first.caller)
-  await put(first.caller, payment, '2')
+  const payment = await first.caller.write()
+  await first.caller.write(payment, '2')
   await until('it is offered', async () => {
     return ((await first.pool.query('select from listener_offers')).rowCount ?? 0) > 0
   })
@@ -431,14 +424,7 @@ test('regression: a listener has no settings, at either door, and the 400 names 
     ...given,
   })
   const { id } = await register(caller)
-  const changed = await fetch(`${paybell.baseUrl}/operator/v1/endpoints/${id}`, {
-    method: 'PATCH',
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify(given),
-  })
+  const changed = await caller.operate('PATCH', `/endpoints/${id}`, given)
   for (const answer of [made, changed]) {
     assert.equal(answer.status, 400)
     const { code, detail, errors } = (await answer.json()) as {
