@@ -6,9 +6,10 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { Session } from 'node:inspector/promises'
 import { resolve } from 'node:path'
 import { UuidMaker } from '../server/core/plain/uuid.ts'
-import { callbackHeaders } from '../server/core/signatures/callback-headers.ts'
 import { Child } from './harness/child.ts'
+import { firstHeaders } from './harness/first-headers.ts'
 import { PaymentMaker } from './harness/payments.ts'
+import { lowerHalf } from './harness/statistics.ts'
 import { SHARED_KEY } from './paybell/prepare.ts'
 
 interface Side {
@@ -75,20 +76,7 @@ async function open(name: string, root: string): Promise<Side> {
   const post = async (number: number) => {
     const body = bodies[number % bodies.length] as Buffer[]
     const eventId = ids.next()
-    const headers = callbackHeaders(
-      {
-        eventId,
-        kind: 'payment.created',
-        sequence: 1,
-        attempt: 1,
-        atMs: Date.now(),
-        mark: null,
-        traceparent: `00-${eventId.replaceAll('-', '')}-0000000000000001-01`,
-        extraHeader: null,
-      },
-      keys,
-      body,
-    )
+    const headers = firstHeaders(eventId, keys, body)
     const { outcome } = await client.send({ url, clientKey: 1, headers, body })
     if (outcome.kind !== 'answered' || outcome.status !== 200) throw new Error(outcome.kind)
   }
@@ -121,7 +109,6 @@ async function sample(side: Side): Promise<number> {
 }
 
 function spread(figures: readonly number[], digits: number): string {
-  const sorted = figures.toSorted((one, other) => one - other)
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)]?.toFixed(digits)
-  return `least ${at(0)}, quarter ${at(0.25)}, median ${at(0.5)}`
+  const [least, quarter, median] = lowerHalf(figures).map((figure) => figure.toFixed(digits))
+  return `least ${least}, quarter ${quarter}, median ${median}`
 }

@@ -4,8 +4,8 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { type Dispatcher, Pool } from 'undici'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
-import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
 import { CallbackClient } from '../../server/delivery/sending/callback-client.ts'
+import { firstHeaders } from '../harness/first-headers.ts'
 import { monotonicMs } from '../harness/monotonic.ts'
 import { PaymentMaker } from '../harness/payments.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
@@ -93,20 +93,7 @@ async function loop(options: RawPostOptions, post: Post): Promise<RawPosted> {
       const beganAtMs = monotonicMs()
       const body = Buffer.from(maker.callback(number++))
       const eventId = ids.next()
-      const headers = callbackHeaders(
-        {
-          eventId,
-          kind: 'payment.created',
-          sequence: 1,
-          attempt: 1,
-          atMs: Date.now(),
-          mark: null,
-          traceparent: `00-${eventId.replaceAll('-', '')}-0000000000000001-01`,
-          extraHeader: null,
-        },
-        keys,
-        [body],
-      )
+      const headers = firstHeaders(eventId, keys, [body])
       if (await post(body, headers)) posted.sent++
       else posted.failed++
       if (options.underWay === 1) posted.latenciesMs.push(monotonicMs() - beganAtMs)

@@ -2,7 +2,7 @@
 
 import { createSecretKey } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
+import { firstHeaders } from '../harness/first-headers.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
 import { AttemptRows } from './attempt-rows.ts'
 import type { Job, Peer, PeerContext } from './peer.ts'
@@ -85,20 +85,7 @@ export async function startNaive(context: PeerContext): Promise<Peer> {
 }
 
 async function post(row: JobRow, key: ReturnType<typeof createSecretKey>): Promise<number> {
-  const flat = callbackHeaders(
-    {
-      eventId: row.id,
-      kind: 'payment.created',
-      sequence: 1,
-      attempt: 1,
-      atMs: Date.now(),
-      mark: null,
-      traceparent: `00-${row.id.replaceAll('-', '')}-0000000000000001-01`,
-      extraHeader: null,
-    },
-    { current: key, previous: null },
-    [Buffer.from(row.body)],
-  )
+  const flat = firstHeaders(row.id, { current: key, previous: null }, [Buffer.from(row.body)])
   const headers: [string, string][] = []
   for (let at = 0; at < flat.length; at += 2) {
     headers.push([flat[at] as string, flat[at + 1] as string])

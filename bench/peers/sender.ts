@@ -3,7 +3,7 @@
 
 import { createSecretKey } from 'node:crypto'
 import { Agent, request } from 'undici'
-import { callbackHeaders } from '../../server/core/signatures/callback-headers.ts'
+import { firstHeaders } from '../harness/first-headers.ts'
 import { SHARED_KEY } from '../paybell/prepare.ts'
 import type { Job } from './peer.ts'
 
@@ -16,20 +16,7 @@ export function createDeliver(): (job: Job) => Promise<number> {
   const keys = { current: createSecretKey(Buffer.from(SHARED_KEY)), previous: null }
   return async (job) => {
     const body = Buffer.from(job.text)
-    const headers = callbackHeaders(
-      {
-        eventId: job.eventId,
-        kind: 'payment.created',
-        sequence: 1,
-        attempt: 1,
-        atMs: Date.now(),
-        mark: null,
-        traceparent: `00-${job.eventId.replaceAll('-', '')}-0000000000000001-01`,
-        extraHeader: null,
-      },
-      keys,
-      [body],
-    )
+    const headers = firstHeaders(job.eventId, keys, [body])
     const answer = await request(job.url, { method: 'POST', headers, body, dispatcher })
     await answer.body.dump()
     if (answer.statusCode !== 200) throw new Error(`not delivered: ${answer.statusCode}`)
