@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { Pool } from 'pg'
-import { cloneDatabase } from '../../test/support/database.ts'
+import { cloneDatabase, openPool } from '../../test/support/database.ts'
 import { storeClient } from '../../test/support/stored-deliveries.ts'
-import { createPool } from '../store/connection/db.ts'
 import { readOnlyError } from '../store/connection/read-only.ts'
 import { Sealer } from '../store/secrets/sealing.ts'
 import { Readiness } from './readiness.ts'
@@ -59,13 +58,7 @@ test('regression: a read-only database is not ready, in plain words', async (t) 
   const { pool, url } = await cloneDatabase()
   const name = new URL(url).pathname.slice(1)
   await pool.query(`alter database ${name} set default_transaction_read_only = on`)
-  const later = createPool({
-    url,
-    connectionsMax: 1,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-  })
-  t.after(() => later.end())
+  const later = openPool(t, url)
   const { ready, reasons } = await new Readiness(later, sealer).check()
   assert.equal(ready, false)
   assert.deepEqual(reasons, ['The database is read-only: nothing can be written.'])

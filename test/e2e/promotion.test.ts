@@ -10,10 +10,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { FEED_START, type FeedPosition } from '../../server/core/asking/feed-cursor.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
-import { createPool } from '../../server/store/connection/db.ts'
 import { type FeedEvent, readFeed } from '../../server/store/history/feed.ts'
 import { saveEventsAndFanOut } from '../../server/store/payments/accept.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
+import { openPool } from '../support/database.ts'
 import { startInstalledPostgres, startStandby } from '../support/installed-postgres.ts'
 import { storeClient } from '../support/stored-deliveries.ts'
 import { onServer } from '../support/test-server.ts'
@@ -59,20 +59,11 @@ test('regression: after a failover to a standby that lags, readers of the feed m
   skip: isInstalled ? false : 'PostgreSQL 15 is not installed here',
 }, async (t) => {
   const primary = await startInstalledPostgres(BIN)
-  const stops = [() => primary.stop()]
+  const stops: (() => Promise<void> | void)[] = [() => primary.stop()]
   t.after(async () => {
     for (const stop of stops.toReversed()) await stop()
   })
-  const open = (url: string) => {
-    const pool = createPool({
-      url,
-      connectionsMax: 2,
-      onIdleError: () => {},
-      applicationName: 'paybell test',
-    })
-    stops.push(() => pool.end())
-    return pool
-  }
+  const open = (url: string) => openPool({ after: (stop) => stops.push(stop) }, url, 2)
   await migrate(primary.url, new Date())
   const old = open(primary.url)
   const client = await storeClient(old)

@@ -14,13 +14,13 @@ import { DAY_MS } from '../../server/core/delivery/backoff.ts'
 import { schemaOfCell } from '../../server/core/network/cell.ts'
 import { addressOfCell } from '../../server/core/network/database-url.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
-import { createPool, type Db, inTransaction } from '../../server/store/connection/db.ts'
+import { type Db, inTransaction } from '../../server/store/connection/db.ts'
 import { readFeed } from '../../server/store/history/feed.ts'
 import { saveEventsAndFanOut } from '../../server/store/payments/accept.ts'
 import { distributeCell, readNodeOfCell } from '../../server/store/schema/cells.ts'
 import { MIGRATIONS_DIR, migrate } from '../../server/store/schema/migrate.ts'
 import { ensurePartitions } from '../../server/store/schema/partitions.ts'
-import { cloneDatabase } from '../support/database.ts'
+import { cloneDatabase, openPool } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
 import { storeClient } from '../support/stored-deliveries.ts'
 import { callCells } from './calls-cells.ts'
@@ -43,19 +43,7 @@ async function openCell(
 ): Promise<Pool> {
   const address = addressOfCell(url, CELL)
   await migrate(address, new Date())
-  return openPool(address, connectionsMax, statementTimeoutMs)
-}
-
-function openPool(url: string, connectionsMax: number, statementTimeoutMs: number): Pool {
-  const pool = createPool({
-    url,
-    connectionsMax,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-    statementTimeoutMs,
-  })
-  after(() => pool.end())
-  return pool
+  return openPool({ after }, address, connectionsMax, statementTimeoutMs)
 }
 
 /** A cell with a world, made before the cluster takes the cell: what fills it is no statement of the store. */
@@ -137,7 +125,7 @@ test('a cell that was distributed takes the migrations that came after', {
     await copyFile(join(MIGRATIONS_DIR, file), join(earlier, file))
   }
   await migrate(url, new Date(), { migrationsDir: earlier })
-  const pool = await openPool(url, 2, 120_000)
+  const pool = openPool({ after }, url, 2, 120_000)
   assert.equal(await inTransaction(pool, distributeCell), true)
   assert.ok((await migrate(url, new Date())).length > 1)
   assert.deepEqual(await migrate(url, new Date()), [])

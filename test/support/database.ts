@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import type { Pool } from 'pg'
 import { createPool } from '../../server/store/connection/db.ts'
+import type { Owner } from './owner.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
 
 export interface TestDatabase {
@@ -65,6 +66,24 @@ export async function cloneDatabase(
   }
   cleanUps.push(drop)
   return { url, pool, drop }
+}
+
+/** Connections of a test's own, which end with it. */
+export function openPool(
+  t: Owner,
+  url: string,
+  connectionsMax = 1,
+  statementTimeoutMs?: number,
+): Pool {
+  const pool = createPool({
+    url,
+    connectionsMax,
+    onIdleError: () => {},
+    applicationName: 'paybell test',
+    ...(statementTimeoutMs === undefined ? {} : { statementTimeoutMs }),
+  })
+  t.after(() => pool.end())
+  return pool
 }
 
 /** A copy of a database with what is in it. It can be made only while that one has no connections; its pool must have

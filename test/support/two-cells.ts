@@ -3,10 +3,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { addressOfCell, parseDatabaseUrl } from '../../server/core/network/database-url.ts'
-import { createPool } from '../../server/store/connection/db.ts'
 import { copySigningKeys } from '../../server/store/schema/cells.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
-import { cloneDatabase, type TestDatabase } from './database.ts'
+import { cloneDatabase, openPool, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
 import { type Paybell, startPaybell } from './paybell.ts'
 
@@ -73,12 +72,6 @@ export async function openCell(
 ): Promise<TestDatabase> {
   const url = addressOfCell(home, cell)
   await migrate(url, new Date())
-  const pool = createPool({
-    url,
-    connectionsMax: 5,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-  })
-  t.after(() => pool.end())
+  const pool = openPool(t, url, 5)
   return { url, pool, drop: async () => {} }
 }

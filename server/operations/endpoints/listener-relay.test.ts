@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { cloneDatabase } from '../../../test/support/database.ts'
+import { cloneDatabase, openPool } from '../../../test/support/database.ts'
 import { until } from '../../../test/support/paybell.ts'
 import type { CallbackRequest } from '../../core/delivery/callback-request.ts'
-import { createPool } from '../../store/connection/db.ts'
 import { ListenerRelay } from './listener-relay.ts'
 
 const database = await cloneDatabase()
@@ -168,13 +167,7 @@ test('a stop waits a little for answers, and then ends all waiting requests', as
 })
 
 test('a database that is away is no attempt; a test gets an outcome', async () => {
-  const away = createPool({
-    url: 'postgres://127.0.0.1:1/nowhere',
-    connectionsMax: 1,
-    onIdleError: () => {},
-    applicationName: 'test',
-  })
-  after(() => away.end())
+  const away = openPool({ after }, 'postgres://127.0.0.1:1/nowhere')
   const before = errors.length
   const relay = newRelay(1_000, away)
   await assert.rejects(relay.send(post(randomUUID())))

@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { cloneDatabase } from '../../../test/support/database.ts'
+import { cloneDatabase, openPool } from '../../../test/support/database.ts'
 import { startTcpProxy } from '../../../test/support/database-proxy.ts'
-import { createPool, isDatabaseAway } from './db.ts'
+import { isDatabaseAway } from './db.ts'
 
 const { url } = await cloneDatabase()
-
-function openPool(t: { after(task: () => unknown): void }, at: string, connectionsMax: number) {
-  const pool = createPool({
-    url: at,
-    connectionsMax,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-  })
-  t.after(() => pool.end())
-  return pool
-}
 
 test('regression: a statement takes a connection that is given back, while a new one is still being opened', async (t) => {
   const proxy = await startTcpProxy(t, url)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { cloneDatabase, testServerUrl } from '../../../test/support/database.ts'
+import { cloneDatabase, openPool, testServerUrl } from '../../../test/support/database.ts'
 import { startTcpProxy } from '../../../test/support/database-proxy.ts'
 import { onServer } from '../../../test/support/test-server.ts'
 import { checkDatabase } from '../schema/check-database.ts'
-import { createClient, createPool, inTransaction, isDatabaseAway } from './db.ts'
+import { createClient, inTransaction, isDatabaseAway } from './db.ts'
 import { findFirst } from './hosts.ts'
 
 /** Nothing listens there. */
@@ -34,24 +34,13 @@ async function makeHosts(t: TestContext) {
   return { first, second, ways, both, address }
 }
 
-function openPool(t: TestContext, url: string) {
-  const pool = createPool({
-    url,
-    connectionsMax: 2,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-  })
-  t.after(() => pool.end())
-  return pool
-}
-
 const WHERE = 'select current_database() as name'
 const nameOf = ({ url }: { url: string }) => new URL(url).pathname.slice(1)
 
 describe('several hosts', { concurrency: true }, () => {
   test('regression: the one that takes writes is found, by the pool and by single connections', async (t) => {
     const { second, both } = await makeHosts(t)
-    const pool = openPool(t, both)
+    const pool = openPool(t, both, 2)
     assert.deepEqual((await pool.query(WHERE)).rows, [{ name: nameOf(second) }])
     const client = createClient(both, 'paybell test')
     await client.connect()
@@ -61,7 +50,7 @@ describe('several hosts', { concurrency: true }, () => {
 
   test('regression: after a failover the next connection leads to the new primary', async (t) => {
     const { first, second, ways, both } = await makeHosts(t)
-    const pool = openPool(t, both)
+    const pool = openPool(t, both, 2)
     await pool.query(WHERE)
     await makeReadOnly(second.url, true)
     await makeReadOnly(first.url, false)
@@ -78,7 +67,7 @@ describe('several hosts', { concurrency: true }, () => {
     const { second, ways, address } = await makeHosts(t)
     ways[0].isSilent = true
     const hosts = [NOWHERE, ...ways.map(({ port }) => `127.0.0.1:${port}`)].join(',')
-    const pool = openPool(t, address(hosts))
+    const pool = openPool(t, address(hosts), 2)
     assert.deepEqual((await pool.query(WHERE)).rows, [{ name: nameOf(second) }])
   })
 
@@ -97,7 +86,7 @@ describe('one host that takes no writes', () => {
   test('regression: what it answers to a write is a database that is away, and the connection goes', async (t) => {
     const { url } = await cloneDatabase()
     await makeReadOnly(url, true)
-    const pool = openPool(t, url)
+    const pool = openPool(t, url, 2)
     const insert = 'insert into processes values (gen_random_uuid(), $1, $1, now(), now())'
     await assert.rejects(
       inTransaction(pool, (db) => db.query(insert, ['a'])),

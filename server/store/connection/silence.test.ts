@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { after, describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { cloneDatabase } from '../../../test/support/database.ts'
+import { cloneDatabase, openPool } from '../../../test/support/database.ts'
 import { startTcpProxy } from '../../../test/support/database-proxy.ts'
-import { createPool, isDatabaseAway } from './db.ts'
+import { isDatabaseAway } from './db.ts'
 import { CONNECT_MS_MAX } from './session.ts'
 import { type AskServer, SILENCE, watchForSilence } from './silence.ts'
 
@@ -12,15 +12,8 @@ const { url } = await cloneDatabase()
 
 test('regression: a database that has gone silent ends all its connections, long before a statement may', async (t) => {
   const proxy = await startTcpProxy(t, url)
-  const pool = createPool({
-    url: proxy.url,
-    connectionsMax: 3,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-    // Were it the statement's time that ends it, this test would time out.
-    statementTimeoutMs: 300_000,
-  })
-  after(() => pool.end())
+  // Were it the statement's time that ends it, this test would time out.
+  const pool = openPool({ after }, proxy.url, 3, 300_000)
   // Two at once: one that is free would serve both statements.
   for (const client of await Promise.all([pool.connect(), pool.connect()])) client.release()
   assert.equal(pool.idleCount, 2)

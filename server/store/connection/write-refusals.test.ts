@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cloneDatabase } from '../../../test/support/database.ts'
-import { createPool } from './db.ts'
+import { cloneDatabase, openPool } from '../../../test/support/database.ts'
 import { findWriteRefusal, probeWrite } from './write-refusals.ts'
 
 function failure(code: string): Error {
@@ -37,12 +36,6 @@ test('the probe fails where nothing can be written', async (t) => {
   const { pool, url } = await cloneDatabase()
   const name = new URL(url).pathname.slice(1)
   await pool.query(`alter database ${name} set default_transaction_read_only = on`)
-  const later = createPool({
-    url,
-    connectionsMax: 1,
-    onIdleError: () => {},
-    applicationName: 'paybell test',
-  })
-  t.after(() => later.end())
+  const later = openPool(t, url)
   await assert.rejects(probeWrite(later), { code: '25006' })
 })

@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { cloneDatabase } from '../../../test/support/database.ts'
+import { cloneDatabase, openPool } from '../../../test/support/database.ts'
 import { until } from '../../../test/support/paybell.ts'
 import { sampleBody } from '../../../test/support/payment-sample.ts'
 import { cellOfId } from '../../core/network/cell.ts'
 import { addressOfCell } from '../../core/network/database-url.ts'
-import { createClient, createPool, inTransaction } from '../connection/db.ts'
+import { createClient, inTransaction } from '../connection/db.ts'
 import { LOCKS, takeLock, tryLock, tryLockMigrations } from '../connection/locks.ts'
 import { WakeUps } from '../owed/wake-ups.ts'
 import { tryLockPayments } from '../payments/payments.ts'
@@ -22,13 +22,7 @@ import { MIGRATIONS_DIR, migrate } from './migrate.ts'
 const { url, pool: first } = await cloneDatabase()
 const urlOfSeven = addressOfCell(url, 7)
 await migrate(urlOfSeven, new Date())
-const seven = createPool({
-  url: urlOfSeven,
-  connectionsMax: 5,
-  onIdleError: () => {},
-  applicationName: 'paybell test',
-})
-after(() => seven.end())
+const seven = openPool({ after }, urlOfSeven, 5)
 
 /** Everything that a schema holds, as text. */
 async function describeSchema(schema: string): Promise<string> {

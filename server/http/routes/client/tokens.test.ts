@@ -11,7 +11,7 @@ import {
   importJWK,
   jwtVerify,
 } from 'jose'
-import { cloneDatabase } from '../../../../test/support/database.ts'
+import { cloneDatabase, openPool } from '../../../../test/support/database.ts'
 import {
   assertProblem,
   BASE_URL,
@@ -27,7 +27,6 @@ import { rotateSigningKey, TOKEN_KEYS } from '../../../operations/access/keyring
 import { revokeClientSecret } from '../../../operations/access/revoke-client-secret.ts'
 import { signJws } from '../../../operations/access/sign-jws.ts'
 import { changeClient } from '../../../operations/clients/change-client.ts'
-import { createPool } from '../../../store/connection/db.ts'
 import { Sealer } from '../../../store/secrets/sealing.ts'
 
 const { pool } = await cloneDatabase()
@@ -639,13 +638,7 @@ test('T4: an operator key is refused on the client interface and a token on the 
 test('A10: with the database away, right credentials and right tokens get 503 with Retry-After', async (t) => {
   const server = await serveHttp(t, pool)
   const { token, clientId, clientSecret } = await onboard(server)
-  const away = createPool({
-    url: 'postgres://nobody@127.0.0.1:1/none',
-    connectionsMax: 1,
-    onIdleError: () => {},
-    applicationName: 'away',
-  })
-  t.after(() => away.end())
+  const away = openPool(t, 'postgres://nobody@127.0.0.1:1/none')
   server.deps.pool = away
   const refused = await login(server, { clientId, clientSecret })
   assert.equal(assertProblem(refused, 503, 'database-away').error, undefined)
