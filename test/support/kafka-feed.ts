@@ -32,12 +32,15 @@ export const KAFKA_TIMING = {
 }
 
 const AGAIN_MS = 100
+const POISON = 'poison'
 const FACT_MS_MAX = 90_000
 
 export interface Letter {
   key: string
   value: Buffer | null
   headers: ReadonlyMap<string, string>
+  /** Its place: partition and offset. */
+  origin: string
 }
 
 interface SentRecord {
@@ -138,9 +141,17 @@ export class KafkaFeed {
     return source
   }
 
-  /** A next update of every payment; again and again until the topic has it. */
-  async publishRound(): Promise<void> {
+  /** A next update of every payment, and poison if wanted; again and again until the topic has it. */
+  async publishRound({ hasPoison = false } = {}): Promise<void> {
     const round = ++this.round
+    const poison = [
+      { value: this.body({ id: randomUUID(), quoteId: 'x' }) },
+      {}, // A tombstone.
+    ].map((content, index) => ({
+      topic: this.topic,
+      key: Buffer.from(`${POISON} ${round}/${index}`),
+      ...content,
+    }))
     const messages = this.ids.map((id, index) => ({
       topic: this.topic,
       key: Buffer.from(id),
@@ -150,7 +161,7 @@ export class KafkaFeed {
         ...(this.#hasVersions || index % 2 === 0 ? { version: round } : {}),
       }),
     }))
-    await this.send(messages)
+    await this.send(hasPoison ? [...messages, ...poison] : messages)
   }
 
   body(changes: Record<string, unknown>): Buffer {
@@ -189,6 +200,22 @@ export class KafkaFeed {
     for (const id of this.ids) assert.deepEqual(this.applied.get(id), expected)
   }
 
+  /** The dead letters, each once, are what the topic has of poison, and the topic has all that was published. */
+  async assertPutAside(rounds: number): Promise<void> {
+    await until('all is committed', async () => (await this.uncommitted()) === 0, FACT_MS_MAX)
+    const countOf = (ends: readonly number[]) => ends.reduce((sum, end) => sum + end, 0)
+    const all = await this.#read(this.topic, countOf(await this.ends()))
+    const poison = all.filter(({ key }) => key.startsWith(POISON))
+    const dead = `${this.topic}.dead`
+    const letters = await this.#read(dead, countOf(await this.ends(dead, 1)))
+    const named = letters.map(({ key, headers }) => {
+      return `${key} of ${headers.get('Paybell-Partition')}/${headers.get('Paybell-Offset')}`
+    })
+    const expected = poison.map(({ key, origin }) => `${key} of ${origin}`)
+    assert.deepEqual([...new Set(named)].toSorted(), expected.toSorted())
+    assert.equal(new Set(poison.map(({ key }) => key)).size, 2 * rounds)
+  }
+
   /** How many the coordinator counts in the group; null while it cannot be asked. */
   async members(): Promise<number | null> {
     const groups = await this.admin.describeGroups({ groups: [this.group] }).catch(() => null)
@@ -213,12 +240,12 @@ export class KafkaFeed {
   }
 
   /** The ends of the partitions: what a producer had to send twice is there twice. */
-  async ends(): Promise<readonly number[]> {
-    const partitions = (await this.committed()).map((_, partitionIndex) => ({
+  async ends(name = this.topic, count = this.#partitions): Promise<readonly number[]> {
+    const partitions = Array.from({ length: count }, (_, partitionIndex) => ({
       partitionIndex,
       timestamp: LATEST,
     }))
-    const [listed] = await this.admin.listOffsets({ topics: [{ name: this.topic, partitions }] })
+    const [listed] = await this.admin.listOffsets({ topics: [{ name, partitions }] })
     return (listed?.partitions ?? [])
       .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
       .map(({ offset }) => Number(offset))
@@ -226,6 +253,14 @@ export class KafkaFeed {
 
   /** All that are in the topic of dead letters, oldest first. */
   async letters(count: number): Promise<readonly Letter[]> {
+    const topic = `${this.topic}.dead`
+    const isThere = async () => (await this.admin.listTopics()).includes(topic)
+    await until('the topic of dead letters is there', isThere, FACT_MS_MAX)
+    return this.#read(topic, count)
+  }
+
+  /** The first so many records of a topic: all, where that is the sum of its ends and none was removed. */
+  async #read(topic: string, count: number): Promise<readonly Letter[]> {
     const consumer = new Consumer({
       clientId: 'letters',
       groupId: randomUUID(),
@@ -233,22 +268,17 @@ export class KafkaFeed {
     })
     const letters: Letter[] = []
     try {
-      const topic = `${this.topic}.dead`
-      await until(
-        'the topic of dead letters is there',
-        async () => (await this.admin.listTopics()).includes(topic),
-        FACT_MS_MAX,
-      )
       const stream = await consumer.consume({
         topics: [topic],
         mode: 'earliest',
         autocommit: false,
       })
-      for await (const { key, value, headers } of stream) {
+      for await (const { key, value, headers, partition, offset } of stream) {
         letters.push({
           key: String(key),
           value: value ?? null,
           headers: new Map([...headers].map(([name, text]) => [String(name), String(text)])),
+          origin: `${partition}/${offset}`,
         })
         if (letters.length === count) break
       }

@@ -40,21 +40,22 @@ const open = (options: Parameters<typeof KafkaFeed.open>[2] = {}) =>
     options,
   )
 
-/** Feeds rounds while `trouble` happens, and checks that nothing came of it. */
+/** Feeds rounds, with poison in each, while `trouble` happens, and checks that nothing came of it. */
 async function feedThrough(feed: KafkaFeed, trouble: () => Promise<void>): Promise<void> {
   let isOver = false
   const troubled = trouble().finally(() => {
     isOver = true
   })
   for (let round = 0; round < ROUNDS || !isOver; round++) {
-    await feed.publishRound()
+    await feed.publishRound({ hasPoison: true })
     const isNear = () => isOver || feed.roundsAhead <= ROUNDS_AHEAD_MAX
     await until('the updates are applied, but for the latest', isNear, LONG_MS)
   }
   await troubled
-  await feed.publishRound()
+  await feed.publishRound({ hasPoison: true })
   await feed.untilApplied()
   feed.assertWhole()
+  await feed.assertPutAside(feed.round)
 }
 
 test('records are applied and committed; what can never be is in the dead letters, whole', {
