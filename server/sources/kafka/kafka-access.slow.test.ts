@@ -1,6 +1,8 @@
 // How the source is let in, by a real broker: TLS with an authority of one's own, and each way to prove who one is.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { issue } from '../../../test/support/issue-certificate.ts'
 import { startKafka } from '../../../test/support/kafka-cluster.ts'
@@ -15,7 +17,7 @@ if (skip) console.log(`skipped: ${skip}`)
 
 const LONG_MS = 60_000
 
-test('over TLS, by each mechanism; and not with a wrong password, nor past a certificate that is not trusted', {
+test('over TLS, by each mechanism; and not with a wrong password, nor past a certificate that is not trusted, or of another name', {
   skip,
 }, async (t) => {
   if ('missing' in kafka) return
@@ -24,7 +26,7 @@ test('over TLS, by each mechanism; and not with a wrong password, nor past a cer
     subject: 'CN=broker',
     by: root,
     purposes: ['server'],
-    names: ['localhost'],
+    names: ['kafka.example'],
     addresses: ['127.0.0.1'],
   })
   const user = { name: 'paybell', password: 'a-long-secret', certificate: own.keyPem + own.pem }
@@ -49,12 +51,30 @@ test('over TLS, by each mechanism; and not with a wrong password, nor past a cer
   }
   feed.assertWhole()
 
+  const elsewhere = createServer((socket) => {
+    const onward = connect(Number(broker.secureAddress.split(':')[1]), '127.0.0.1')
+    for (const one of [socket, onward]) one.on('error', () => one.destroy())
+    socket.pipe(onward).pipe(socket)
+  })
+  elsewhere.listen(0, '127.0.0.2')
+  await once(elsewhere, 'listening')
+  t.after(() => void elsewhere.close())
+  const { port } = elsewhere.address() as AddressInfo
+  const own512 = settingsOf('SCRAM-SHA-512')
+  const byName = broker.secureAddress.replace('127.0.0.1', 'localhost')
   const refused: readonly [string, KafkaSettings, RegExp][] = [
     ['a wrong password', settingsOf('SCRAM-SHA-512', 'another'), /authentication/i],
     [
       'an unknown authority',
       { ...settingsOf('SCRAM-SHA-512'), tls: { extraCa: null } },
       /certificate|connection/i,
+    ],
+    ['another name', { ...own512, brokers: [byName] }, /does not match.*localhost\. is not in/],
+    // Where an IP address is listed, no name is sent; the certificate is held to it all the same.
+    [
+      'another address',
+      { ...own512, brokers: [`127.0.0.2:${port}`] },
+      /does not match.*IP: 127\.0\.0\.2 is not in/,
     ],
   ]
   for (const [what, settings, reason] of refused) {
