@@ -1,7 +1,12 @@
 // Reads partitions of the topic, on connections of its own: a broker answers the requests of one connection in order, and
 // a fetch that waits for records would hold up beats and commits.
 
-import { Consumer, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
+import {
+  Consumer,
+  FetchIsolationLevels,
+  findErrorBy,
+  ListOffsetTimestamps,
+} from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import { acceptLeaderless, rotated, toClientOptions } from './kafka-clients.ts'
 import { type FetchRequest, SessionOver } from './kafka-session.ts'
@@ -101,7 +106,11 @@ export class KafkaReader {
 
 function openConsumer(settings: KafkaSettings): Consumer {
   // It never joins the group; the client wants its name.
-  const own = { requestTimeout: ANSWER_MS_MAX, groupId: settings.group }
+  const own = {
+    requestTimeout: ANSWER_MS_MAX,
+    groupId: settings.group,
+    isolationLevel: FetchIsolationLevels.READ_COMMITTED,
+  }
   const consumer = acceptLeaderless(new Consumer({ ...toClientOptions(settings), ...own }))
   consumer.topics.track(settings.topic)
   // Every failure is that of a request, too.
