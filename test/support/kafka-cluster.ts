@@ -179,6 +179,7 @@ function commonProperties(count: number): Record<string, string | number> {
     'replica.fetch.max.bytes': 20 * 1_024 * 1_024,
     'num.network.threads': 2,
     'num.io.threads': 2,
+    'log.cleaner.backoff.ms': 200,
     // By default it takes half of the heap.
     'log.cleaner.dedupe.buffer.size': 4 * 1_024 * 1_024,
   }

@@ -259,8 +259,15 @@ export class KafkaFeed {
     return this.#read(topic, count)
   }
 
+  /** What compaction has left: it never takes the last record of a partition. */
+  async remaining(): Promise<readonly Letter[]> {
+    const ends = await this.ends()
+    const last = ends.flatMap((end, partition) => (end > 0 ? [`${partition}/${end - 1}`] : []))
+    return this.#read(this.topic, Number.POSITIVE_INFINITY, new Set(last))
+  }
+
   /** The first so many records of a topic: all, where that is the sum of its ends and none was removed. */
-  async #read(topic: string, count: number): Promise<readonly Letter[]> {
+  async #read(topic: string, count: number, last = new Set<string>()): Promise<readonly Letter[]> {
     const consumer = new Consumer({
       clientId: 'letters',
       groupId: randomUUID(),
@@ -281,6 +288,7 @@ export class KafkaFeed {
           origin: `${partition}/${offset}`,
         })
         if (letters.length === count) break
+        if (last.delete(`${partition}/${offset}`) && last.size === 0) break
       }
     } finally {
       await consumer.close(true)
