@@ -32,8 +32,11 @@ export function renderSnapshots(statements: readonly Explained[]): ReadonlyMap<s
   )
 }
 
+/** Whole is what stands between two quotes of one kind. */
 function isPutTogether({ file, text }: Explained): boolean {
-  return !inOneLine(sourceOf(file)).includes(inOneLine(text))
+  const source = inOneLine(sourceOf(file)).replaceAll(/ ?(['`]) ?/g, '$1')
+  const bare = inOneLine(text).replaceAll(/ ?(['`]) ?/g, '$1')
+  return !['`', "'"].some((quote) => source.includes(`${quote}${bare}${quote}`))
 }
 
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()

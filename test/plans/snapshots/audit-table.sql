@@ -1,12 +1,12 @@
 -- What server/store/proofs/audit-table.ts puts together, written by `npm run plans`. To paste into psql, after:
 --   set search_path = paybell; set enable_seqscan = off; set random_page_cost = 1.1;
 
--- audit-table.insertAudit once: kept as insert-audit-once
-prepare "audit-table.insertAudit once" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
+-- Alike: once
+-- audit-table.insertAudit: kept as insert-audit
+prepare "audit-table.insertAudit" (uuid[], timestamp with time zone[], text[], text[], text[], uuid[]) as
   insert into audit (id, at, actor, action, object, request_id)
   select * from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
-    $6::uuid[])
-  on conflict (id) do nothing;
+    $6::uuid[]);
 
 -- Alike: by actor; by object; of a time; of all; without payments
 -- audit-table.listAudit by action: planned each time
