@@ -1,4 +1,4 @@
-// Files that a command is given by their path. One that cannot be read is the caller's mistake, said in a sentence.
+// Files that a command is given by their path, or on stdin. What cannot be read is the caller's mistake, said in a sentence.
 
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,13 +10,13 @@ export function readGivenBytes(path: string): Promise<Buffer> {
   return readFile(path).catch(refuse)
 }
 
-export async function readGivenText(path: string): Promise<string> {
-  return (await readGivenBytes(path)).toString()
+export function readGivenText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(refuse)
 }
 
 /** `-` is what comes on stdin. */
 export function readGivenOrInput(path: string): Promise<string> {
-  return path === '-' ? text(process.stdin) : readGivenText(path)
+  return path === '-' ? text(process.stdin).catch(refuse) : readGivenText(path)
 }
 
 /** Certificates or keys: what is in it, if it is PEM at all. What is wrong with it otherwise is the service's to say. */
