@@ -75,7 +75,7 @@ function isCanonicalBase64Url(text: string): boolean {
   return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text
 }
 
-/** Null where it is none. */
+/** The object that a part holds; null where it holds none. */
 export function readJwtPart(part: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())

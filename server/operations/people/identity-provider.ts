@@ -9,7 +9,7 @@ import { Remembered } from '../../core/plain/remembered.ts'
 const REQUEST_SECONDS_MAX = 5
 const ANSWER_BYTES_MAX = 512 * 1_024
 /** What the provider says about itself is read again this often. */
-const KNOWN_MS = 10 * 60_000
+const DISCOVERED_MS = 10 * 60_000
 const CLOCKS_APART_SECONDS = 60
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 
@@ -57,7 +57,10 @@ export class IdentityProvider {
 
   constructor(settings: OidcSettings, monotonicMs: () => number) {
     this.#settings = settings
-    this.#discovered = new Remembered({ keysMax: 1, expiry: { monotonicMs, ageMsMax: KNOWN_MS } })
+    this.#discovered = new Remembered({
+      keysMax: 1,
+      expiry: { monotonicMs, ageMsMax: DISCOVERED_MS },
+    })
   }
 
   /** Where the browser goes, and what to keep until it is back. */
