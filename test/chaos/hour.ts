@@ -28,10 +28,11 @@ export async function runHour({ seed, page, signal, onNote }: HourOptions): Prom
   const suite = { ...FULL, seconds: SECONDS }
   const results: Told[] = []
   while (results.length < RUNS_MAX && shortOf(results).length > 0) {
-    const result = await runChaos({ suite, seed: seed + results.length, signal })
+    const isKept = 'after violations'
+    const result = await runChaos({ suite, seed: seed + results.length, isKept, signal })
     const told = tell(result)
     onNote(`run ${results.length + 1}, seed ${told.seed}: ${toRow(told)}`)
-    if (told.violations > 0) onNote(describe(result))
+    if (told.violations > 0) onNote(`${describe(result)}\neverything is kept in ${result.dir}`)
     results.push(told)
     await writeFile(page, toPage(results, seed))
   }

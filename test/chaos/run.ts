@@ -34,7 +34,7 @@ export interface ChaosOptions {
   seed: number
   logLevel?: string
   /** The folder with all logs stays, and what the verdict was made of. */
-  isKept?: boolean
+  isKept?: boolean | 'after violations'
   onNote?: (line: string) => void
   /** Ends the run early, everything cleaned up. */
   signal?: AbortSignal
@@ -45,6 +45,7 @@ export type Missing = BrokerFeed | 'clock'
 
 export interface ChaosResult {
   suite: Suite
+  dir: string
   seed: number
   run: RunRecord
   verdict: Verdict
@@ -70,8 +71,11 @@ const RESTARTS_MS = 40_000
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const cleanUps: (() => Promise<unknown> | unknown)[] = []
   const dir = await mkdtemp(join(tmpdir(), 'pb-chaos-'))
-  if (options.isKept) options.onNote?.(`everything is kept in ${dir}`)
-  else cleanUps.push(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
+  let isKept = options.isKept === true
+  if (isKept) options.onNote?.(`everything is kept in ${dir}`)
+  cleanUps.push(async () => {
+    if (!isKept) await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+  })
   const aborted = new Promise<never>((_resolve, reject) => {
     options.signal?.addEventListener('abort', () => reject(new Error('the run was ended early')))
   })
@@ -79,7 +83,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const performed = new Run(options, dir, cleanUps).perform()
   performed.catch(() => {})
   try {
-    return await Promise.race([performed, aborted])
+    const result = await Promise.race([performed, aborted])
+    isKept ||= options.isKept === 'after violations' && result.verdict.violations.length > 0
+    return result
   } finally {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp()
   }
@@ -196,6 +202,7 @@ class Run {
     const byFeed = Map.groupBy(writes, ({ feed }) => feed)
     return {
       suite,
+      dir: this.#dir,
       seed,
       run,
       verdict,
