@@ -694,6 +694,8 @@ create table processes (
   beat bigint not null default 0,
   sign_turn bigint not null default 0,
   sign text,
+  ended_sign text,
+  ended_for_ms bigint,
   constraint processes_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 

@@ -281,7 +281,7 @@ test('a renewal tells the database’s time, whatever time the process has', asy
   }
   const before = await read()
   t.mock.method(Date, 'now', () => before + 3_600_000)
-  const { nowMs } = await both.store(0).renewLeases(new Map(), UNSIGNED, [])
+  const { nowMs } = await both.store(0).renewLeases(new Map(), UNSIGNED, [], [])
   t.mock.restoreAll()
   assert.ok(before <= nowMs && nowMs <= (await read()))
 })

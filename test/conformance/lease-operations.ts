@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import type { RenewedLease, ShardEpoch } from '../../server/core/delivery/lease.ts'
-import type { Sign, SignedProcess } from '../../server/core/delivery/session-signs.ts'
+import type { EndedSign, Sign, SignedProcess } from '../../server/core/delivery/session-signs.ts'
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { Dice } from '../simulator/dice.ts'
 import { type BothStores, POLICY } from './both-stores.ts'
@@ -41,13 +41,15 @@ export class LeaseOperations {
     const sign = this.#sign()
     const gone = this.#some(seen.found.processes)
     const settled = this.#settled()
-    const found = await this.#both.store(process).renewLeases(gone, sign, settled)
+    const ended = this.#ended()
+    const found = await this.#both.store(process).renewLeases(gone, sign, settled, ended)
     const renewal = this.#both.twin.leases.renewLeases(
       this.#both.processes[process],
       POLICY.leaseMs,
       this.#like(seen.twin.processes),
       sign,
       settled,
+      ended,
       found.nowMs,
     )
     assert.deepEqual(byShard(renewal.held), byShard(found.held))
@@ -68,6 +70,15 @@ export class LeaseOperations {
   #sign(): Sign {
     const name = this.#dice.pick([null, 'one', 'other'])
     return { turn: ++this.#turn - this.#dice.pick([0, 0, 1, 5]), name }
+  }
+
+  /** Of any process, under the sign that it has or had, or under one that it never had. */
+  #ended(): EndedSign[] {
+    return this.#both.processes.flatMap((id) =>
+      this.#dice.chance(0.5)
+        ? [{ id, name: this.#dice.pick(['one', 'other', 'none']), forMs: this.#dice.whole(0, 9) }]
+        : [],
+    )
   }
 
   /** Some of what was seen before, and then the same of what the twin showed. */
@@ -142,8 +153,12 @@ function sameKeys<Key>(one: ReadonlyMap<Key, string>, other: ReadonlyMap<Key, st
 
 function sorted(signed: readonly SignedProcess[]): SignedProcess[] {
   return signed
-    .map((one) => ({ ...one, shards: one.shards.toSorted((a, b) => a - b) }))
+    .map((one) => ({ ...one, shards: inOrder(one.shards), early: inOrder(one.early) }))
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+function inOrder(shards: readonly number[]): number[] {
+  return shards.toSorted((one, other) => one - other)
 }
 
 export function byShard<T extends { shard: number }>(rows: readonly T[]): T[] {

@@ -2,6 +2,7 @@
 // and what each attempt reads. test/plans/rules.ts holds all of them to more than the others.
 
 import { fanOut } from '../../server/core/delivery/fan-out.ts'
+import { UNSIGNED } from '../../server/core/delivery/session-signs.ts'
 import { NIL_UUID } from '../../server/core/plain/uuid.ts'
 import { inTransaction } from '../../server/store/connection/db.ts'
 import { readShownHealth, saveHealth } from '../../server/store/endpoints/endpoint-health.ts'
@@ -226,6 +227,9 @@ async function lease(recorder: Recorder): Promise<void> {
   const gone = new Map([[PROCESS.id, 'mark']])
   await recorder.record('', () => readDatabaseTimeMs(pool))
   await recorder.record('', () => renewLeases(pool, PROCESS, 25_000, gone))
+  const ended = [{ id: PROCESS.id, name: 'sign', forMs: 300 }]
+  const note = () => renewLeases(pool, PROCESS, 25_000, new Map(), UNSIGNED, [], ended)
+  await recorder.record('', note)
   await recorder.record('', () => takeLeases(pool, PROCESS.id, 3, 25_000, new Map([[5, 'mark']])))
   const held = [{ shard: 5, epoch: 1, beat: 1 }]
   await recorder.record('', () => releaseLeases(pool, PROCESS.id, held))

@@ -28,6 +28,7 @@ export const SOMETIMES = [
   'process frozen as it sends, beyond its lease',
   'process frozen, and its session cut',
   'shard taken over early',
+  'shard taken over after a second death',
   'machine asleep beyond its lease',
   'machine paused beyond its lease',
   'gathered changes',

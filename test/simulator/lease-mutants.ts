@@ -197,6 +197,45 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/leases/shards.test.ts',
   },
   {
+    name: 'a second death waited for as a first one',
+    patches: [
+      patch(
+        'delivery/leases/shards.ts',
+        'heldByGoneFor(longMs, sentAt.monotonicMs)',
+        'heldByGoneFor(this.#policy.sign.endedMs, sentAt.monotonicMs)',
+      ),
+    ],
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
+    name: 'an end that others have seen counts as seen',
+    patches: [
+      patch(
+        'core/delivery/session-signs.ts',
+        'this.#know(name, receivedAtMs - endedForMs)',
+        'this.end([name], receivedAtMs - endedForMs)',
+      ),
+    ],
+    // A third death while the second process is frozen under a session that has ended.
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
+    name: 'taken early under a sign that is over',
+    patches: [patch('delivery/leases/shards.ts', 'own.current === sign)', 'own.current !== null)')],
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
+    name: 'the end of one sign taken for that of the next',
+    patches: [
+      patch(
+        'store/owed/leases.ts',
+        'case when p.ended_sign = p.sign then p.ended_for_ms end',
+        'p.ended_for_ms',
+      ),
+    ],
+    test: 'server/store/owed/leases.test.ts',
+  },
+  {
     name: 'a stop frees what it may have taken early',
     patches: [
       patch(

@@ -106,10 +106,10 @@ export function nodeStore(
 ): DeliveryStore {
   const ask = <T>(label: string, apply: () => T) => call(link, label, apply)
   return {
-    renewLeases: async (gone, sign, settled) => {
+    renewLeases: async (gone, sign, settled, ended) => {
       const onAnswered = link.beginRenewal()
       const renewal = await ask('renewLeases', () =>
-        twin.leases.renewLeases(processId, leaseMs, gone, sign, settled, link.databaseMs()),
+        twin.leases.renewLeases(processId, leaseMs, gone, sign, settled, ended, link.databaseMs()),
       )
       onAnswered()
       return renewal

@@ -2,7 +2,7 @@
 // with any clock.
 
 import type { RenewedLease, ShardEpoch } from '../../server/core/delivery/lease.ts'
-import type { Sign } from '../../server/core/delivery/session-signs.ts'
+import type { EndedSign, Sign } from '../../server/core/delivery/session-signs.ts'
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { LeaseRow, ProcessRow, Stored } from './twin-tables.ts'
 
@@ -19,9 +19,17 @@ export class TwinLeases {
     gone: ReadonlyMap<string, string>,
     sign: Sign,
     settled: readonly ShardEpoch[],
+    ended: readonly EndedSign[],
     databaseMs: number,
   ): Renewal {
     const { leases, processes } = this.#stored.tables
+    const own = processes.get(processId)
+    processes.set(processId, {
+      beat: (own?.beat ?? -1) + 1,
+      seenAtMs: databaseMs,
+      sign: own !== undefined && own.sign.turn > sign.turn ? own.sign : sign,
+      ended: own?.ended ?? null,
+    })
     const held: RenewedLease[] = []
     const others = new Map<number, string>()
     const marks = new Map<string, string>()
@@ -37,23 +45,25 @@ export class TwinLeases {
       } else if (lease.owner === null) free++
       else others.set(lease.shard, leaseMark(lease))
     }
+    for (const { id, name, forMs } of gone.size > 0 ? [] : ended) {
+      const row = processes.get(id)
+      if (row?.sign.name !== name) continue
+      const isLess = row.ended?.name === name && row.ended.forMs >= forMs
+      if (!isLess) row.ended = { name, forMs }
+    }
     // A statement sees the rows as they were before it: what it forgets is still among them.
     for (const [id, row] of processes) if (id !== processId) marks.set(id, processMark(row))
     const signed = [...processes].flatMap(([id, row]) => {
       const { name } = row.sign
       if (id === processId || name === null) return []
-      const shards = [...leases.values()].flatMap(({ owner, shard, isEarly }) =>
-        owner === id && !isEarly ? [shard] : [],
+      const ofIt = [...leases.values()].filter(({ owner }) => owner === id)
+      const [early, others] = [true, false].map((wanted) =>
+        ofIt.filter(({ isEarly }) => isEarly === wanted).map(({ shard }) => shard),
       )
-      return [{ id, name, shards }]
+      const endedForMs = row.ended?.name === name ? row.ended.forMs : null
+      return [{ id, name, endedForMs, shards: others ?? [], early: early ?? [] }]
     })
     for (const [id, mark] of gone) if (marks.get(id) === mark) processes.delete(id)
-    const own = processes.get(processId)
-    processes.set(processId, {
-      beat: (own?.beat ?? -1) + 1,
-      seenAtMs: databaseMs,
-      sign: own !== undefined && own.sign.turn > sign.turn ? own.sign : sign,
-    })
     return { nowMs: databaseMs, held, others, processes: marks, free, signed }
   }
 
@@ -70,14 +80,14 @@ export class TwinLeases {
       .filter((lease) => lease.owner === null || marks.get(lease.shard) === leaseMark(lease))
       .sort((one, other) => one.shard - other.shard)
     for (const lease of free.slice(0, wanted)) {
-      const previousOwner = lease.owner
+      const before = { ...lease }
       lease.owner = processId
       lease.epoch++
       lease.beat++
       lease.expiresAtMs = databaseMs + leaseMs
       lease.isEarly = early.includes(lease.shard)
       taken.push(toRenewed(lease))
-      this.#stored.events.onLeaseTaken(lease, previousOwner)
+      this.#stored.events.onLeaseTaken(lease, before)
     }
     return taken
   }

@@ -127,6 +127,8 @@ export interface ProcessRow {
   beat: number
   seenAtMs: number
   sign: Sign
+  /** The sign that is known to have ended, and for how long. */
+  ended: { name: string; forMs: number } | null
 }
 
 export interface Tables {
@@ -182,7 +184,7 @@ export interface TwinEvents {
   onFannedOut(events: readonly EventRow[], readAtMs: number): void
   /** The transaction that made these has committed. */
   onOwed(deliveries: readonly HandedOff[]): void
-  onLeaseTaken(lease: LeaseRow, previousOwner: string | null): void
+  onLeaseTaken(lease: LeaseRow, before: LeaseRow): void
   onFinal(row: FinalRow): void
   onRefused(reason: 'stale-epoch' | 'not-pending', deliveryId: string): void
   onParked(count: number): void

@@ -289,12 +289,12 @@ export class World {
         }
       },
       onOwed: (deliveries) => this.#countWaiting(deliveries),
-      onLeaseTaken: ({ shard, epoch, owner, isEarly }, previousOwner) => {
+      onLeaseTaken: ({ shard, epoch, owner, isEarly }, before) => {
         this.leases.push({ shard, epoch, owner: owner as string, atMs: this.scheduler.nowMs })
-        if (previousOwner !== null && previousOwner !== owner) {
-          this.counters.count('shard taken over')
-          if (isEarly) this.counters.count('shard taken over early')
-        }
+        if (before.owner === null || before.owner === owner) return
+        this.counters.count('shard taken over')
+        if (isEarly) this.counters.count('shard taken over early')
+        if (before.isEarly) this.counters.count('shard taken over after a second death')
       },
       onFinal: ({ id, state, endpointId }) => {
         this.finals.push({ deliveryId: id, state, atMs: this.scheduler.nowMs })

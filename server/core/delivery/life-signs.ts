@@ -37,8 +37,13 @@ export class LifeSigns<Key> {
     return count
   }
 
-  markOf(key: Key): string | undefined {
-    return this.#signs.get(key)?.mark
+  /** Of those that are watched. */
+  marksOf(keys: readonly Key[]): ReadonlyMap<Key, string> {
+    const signs = keys.flatMap((key) => {
+      const sign = this.#signs.get(key)
+      return sign === undefined ? [] : [[key, sign.mark] as const]
+    })
+    return new Map(signs)
   }
 
   /** When the next of them will have been silent for `ms`, unless it shows life before. */

@@ -4,6 +4,8 @@
 // - The owner begins to send only for `provenMs` from the moment it sent the last beat that this session answered.
 // - Another takes the leases `endedMs` after it has seen that the lock is free. That is longer, so the owner has stopped,
 //   even if it is alive, frozen, and has not heard that its session was cut.
+// A third is for those who do not live long themselves: for how long a sign has been known to be ended is written down, and
+// who begins to watch later goes on from there. When even the attempts of its process are over, nothing is early any more.
 
 export interface SignPolicy {
   beatEveryMs: number
@@ -22,11 +24,27 @@ export interface Sign {
 
 export const UNSIGNED: Sign = { turn: 0, name: null }
 
-/** Another process with a sign, and the shards that it holds; not those whose own aftermath lasts. */
+/** Another process with a sign, and the shards that it holds. */
 export interface SignedProcess {
   id: string
   name: string
   shards: readonly number[]
+  /** The others that it holds: it took them early itself, and has not said yet that their aftermath is over. */
+  early: readonly number[]
+  /** For how long it had been known that this sign has ended, when that was written down last; null when it was not. */
+  endedForMs: number | null
+}
+
+export interface GoneProcess extends SignedProcess {
+  /** When we have seen its sign to have ended. */
+  endedAtMs: number
+}
+
+/** What is to be written down of a sign that has ended. */
+export interface EndedSign {
+  id: string
+  name: string
+  forMs: number
 }
 
 /** The sign of this process. Times are of its cautious clock, which may run ahead. */
@@ -72,6 +90,14 @@ export class OwnSign {
     this.#provenUntilMs = this.#reckon()
   }
 
+  /** Those whose session is at the server of ours. Names begin with its start, and only it can tell which have ended: after a
+   *  fail-over to a standby that lagged, what is written of the others is not the last that they have heard. */
+  atSameServer(others: readonly SignedProcess[]): readonly SignedProcess[] {
+    const serverOf = (name: string) => name.slice(0, name.indexOf('/') + 1)
+    const own = this.#current.name
+    return own === null ? [] : others.filter(({ name }) => serverOf(name) === serverOf(own))
+  }
+
   /** False when no lease of ours can stand under it any more. */
   mayHold(name: string): boolean {
     return this.#current.name === name || this.#inForce.some((sign) => sign.name === name)
@@ -94,42 +120,77 @@ export class OwnSign {
 export class OthersSigns {
   readonly #policy: SignPolicy
   #signed: readonly SignedProcess[] = []
-  /** When the answer was received that showed it as ended: it had ended then, or before, and never comes back. */
-  readonly #endedAtMs = new Map<string, number>()
+  /** When we received the answer that showed it as ended: it had ended then, or before, and never comes back. */
+  readonly #seenAtMs = new Map<string, number>()
+  /** The same, where others have known it for longer. */
+  readonly #knownAtMs = new Map<string, number>()
 
   constructor(policy: SignPolicy) {
     this.#policy = policy
   }
 
   /** All others that have one, as they were read with their leases. */
-  read(signed: readonly SignedProcess[]): void {
+  read(signed: readonly SignedProcess[], receivedAtMs: number): void {
     this.#signed = signed
     const names = new Set(signed.map(({ name }) => name))
-    for (const name of this.#endedAtMs.keys()) if (!names.has(name)) this.#endedAtMs.delete(name)
+    for (const times of [this.#seenAtMs, this.#knownAtMs]) {
+      for (const name of times.keys()) if (!names.has(name)) times.delete(name)
+    }
+    for (const { name, endedForMs } of signed) {
+      if (endedForMs !== null) this.#know(name, receivedAtMs - endedForMs)
+    }
   }
 
   /** Those that are not known to have ended. */
   get watched(): readonly string[] {
-    return this.#signed.flatMap(({ name }) => (this.#endedAtMs.has(name) ? [] : [name]))
+    return this.#signed.flatMap(({ name }) => (this.#seenAtMs.has(name) ? [] : [name]))
   }
 
   end(names: readonly string[], receivedAtMs: number): void {
-    for (const name of names)
-      if (!this.#endedAtMs.has(name)) this.#endedAtMs.set(name, receivedAtMs)
+    for (const name of names) {
+      if (!this.#seenAtMs.has(name)) this.#seenAtMs.set(name, receivedAtMs)
+      this.#know(name, receivedAtMs)
+    }
   }
 
-  /** Processes whose leases may be taken, with when their signs were seen to have ended. */
-  gone(nowMs: number): readonly (SignedProcess & { endedAtMs: number })[] {
+  /** For those who watch after us. */
+  ended(nowMs: number): readonly EndedSign[] {
+    return this.#signed.flatMap(({ id, name, shards, early }) => {
+      const atMs = this.#knownAtMs.get(name)
+      const isHolding = shards.length + early.length > 0
+      return atMs !== undefined && isHolding ? [{ id, name, forMs: Math.floor(nowMs - atMs) }] : []
+    })
+  }
+
+  /** Shards of processes that are known to be gone for so long, by whoever it was. */
+  heldByGoneFor(ms: number, nowMs: number): readonly number[] {
+    return this.#signed.flatMap(({ name, shards, early }) => {
+      const atMs = this.#knownAtMs.get(name) ?? Number.POSITIVE_INFINITY
+      return nowMs - atMs >= ms ? [...shards, ...early] : []
+    })
+  }
+
+  /** Processes whose leases may be taken, with when their signs were seen to have ended: by us, so that our own sign has
+   *  ended after theirs, if it has. */
+  gone(nowMs: number): readonly GoneProcess[] {
     return this.#signed.flatMap((process) => {
-      const endedAtMs = this.#endedAtMs.get(process.name)
+      const endedAtMs = this.#seenAtMs.get(process.name)
       const isGone = endedAtMs !== undefined && nowMs - endedAtMs >= this.#policy.endedMs
       return isGone ? [{ ...process, endedAtMs }] : []
     })
   }
 
-  /** When the next of them may be taken. */
-  nextGoneAtMs(nowMs: number): number {
-    const times = [...this.#endedAtMs.values()].map((endedAtMs) => endedAtMs + this.#policy.endedMs)
+  /** When the next of them may be taken, or has been gone for so long. */
+  nextGoneAtMs(ms: number, nowMs: number): number {
+    const { endedMs } = this.#policy
+    const times = [
+      ...[...this.#seenAtMs.values()].map((endedAtMs) => endedAtMs + endedMs),
+      ...[...this.#knownAtMs.values()].map((knownAtMs) => knownAtMs + ms),
+    ]
     return Math.min(Number.POSITIVE_INFINITY, ...times.filter((atMs) => atMs > nowMs))
+  }
+
+  #know(name: string, atMs: number): void {
+    this.#knownAtMs.set(name, Math.min(atMs, this.#knownAtMs.get(name) ?? atMs))
   }
 }

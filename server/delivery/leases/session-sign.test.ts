@@ -152,13 +152,14 @@ test('where none lasts, or can be had, the next is tried later and later', async
 
 test('it asks about the signs of others with each beat, and at once when there is a new one', async () => {
   const { sign, others, world, clock, ring } = await startedSign()
-  others.read([{ id: 'p', name: 'x', shards: [1] }])
+  const holder = { id: 'p', name: 'x', shards: [1], early: [], endedForMs: null }
+  others.read([holder], clock.monotonicMs())
   world.beat = async () => ['x']
   sign.renewed()
   await ring(0)
   assert.deepEqual(world.asked.at(-1), ['x'])
   assert.ok(world.happened.includes('ended'))
-  assert.equal(others.nextGoneAtMs(clock.monotonicMs()), clock.monotonicMs() + 1_300)
+  assert.equal(others.nextGoneAtMs(17_000, clock.monotonicMs()), clock.monotonicMs() + 1_300)
   await ring(300)
   assert.deepEqual(world.asked.at(-1), [], 'what has ended is not asked about again')
 })

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testEnvironment } from '../../../test/support/engine-parts.ts'
 import { LEASE_POLICY, type RenewedLease } from '../../core/delivery/lease.ts'
-import { OthersSigns, OwnSign, type SignedProcess } from '../../core/delivery/session-signs.ts'
+import {
+  type EndedSign,
+  OthersSigns,
+  OwnSign,
+  type SignedProcess,
+} from '../../core/delivery/session-signs.ts'
 import type { Renewal } from '../../store/owed/leases.ts'
 import { type ShardEvents, Shards } from './shards.ts'
 
@@ -31,6 +36,7 @@ function shardsOverTable() {
     takes: 0,
     loseTaking: false,
     signed: [] as SignedProcess[],
+    ended: [] as readonly EndedSign[],
     announced: 0,
   }
   const ours = () => [...table].flatMap(([shard, row]) => (row.owner === OURS ? [shard] : []))
@@ -41,8 +47,9 @@ function shardsOverTable() {
   }
   const mark = ({ epoch, beat }: Row) => `${epoch}/${beat}`
   const environment = testEnvironment({
-    async renewLeases(gone, _sign, settled): Promise<Renewal> {
+    async renewLeases(gone, _sign, settled, ended): Promise<Renewal> {
       await null // On its way.
+      world.ended = ended
       for (const { shard, epoch } of settled) {
         const row = table.get(shard) as Row
         if (row.epoch === epoch) row.isEarly = false
@@ -423,10 +430,12 @@ async function afterAnEnd() {
   for (const row of world.table.values()) row.owner = 'dead'
   world.processes.set('dead', '1')
   const all = [...world.table.keys()]
-  world.signed = [{ id: 'dead', name: 'x', shards: all }]
+  world.signed = [{ id: 'dead', name: 'server/1', shards: all, early: [], endedForMs: null }]
+  // Proven for good: how long a proof lasts is another matter.
+  signs.own.change('server/2', clock.monotonicMs() + 1e9)
   await shards.renew()
   assert.deepEqual(shards.held, [])
-  signs.others.end(['x'], clock.monotonicMs())
+  signs.others.end(['server/1'], clock.monotonicMs())
   return made
 }
 
@@ -445,7 +454,7 @@ test('leases of a process whose session has ended are taken long before their ti
 test('one that has renewed under another sign keeps them', async () => {
   const { shards, world, clock } = await afterAnEnd()
   for (const row of world.table.values()) row.beat++
-  world.signed = world.signed.map((one) => ({ ...one, name: 'y' }))
+  world.signed = world.signed.map((one) => ({ ...one, name: 'server/3' }))
   world.processes.set('dead', '2')
   clock.advance(5)
   await shards.renew()
@@ -485,7 +494,7 @@ test('also where the answer to the take-over got lost', async () => {
   assert.equal(shards.aftermathMs(3), 15_000)
 })
 
-test('while it has an aftermath the lease says so, and the next owner waits for its whole time', async () => {
+test('while it has an aftermath the lease says so, and the next owner does not go by its sign', async () => {
   const { shards, world, clock } = await afterAnEnd()
   world.table.set(9, { epoch: 1, beat: 0, owner: null })
   const early = () => [...world.table.values()].filter(({ isEarly }) => isEarly).length
@@ -500,6 +509,76 @@ test('while it has an aftermath the lease says so, and the next owner waits for 
   world.table.set(5, { epoch: 7, beat: 0, owner: OURS, isEarly: true })
   await assert.rejects(shards.renew(), /away/)
   assert.equal(early(), 1, 'this one is under another epoch')
+})
+
+test('a second death: what the dead one had taken early is to be had when its last attempt is over, and has no aftermath', async () => {
+  const { shards, world, clock } = await afterAnEnd()
+  world.signed = world.signed.map((one) => ({ ...one, shards: [], early: [...world.table.keys()] }))
+  await shards.renew()
+  assert.deepEqual(world.ended, [{ id: 'dead', name: 'server/1', forMs: 0 }])
+  clock.advance(16.999)
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  assert.deepEqual(world.ended, [{ id: 'dead', name: 'server/1', forMs: 16_999 }])
+  assert.equal(shards.nextSilentAtMs, clock.monotonicMs() + 1)
+  clock.advance(0.001)
+  await shards.renew()
+  assert.equal(shards.held.length, 64)
+  assert.equal(shards.longestAftermathMs, 0)
+  assert.ok([...world.table.values()].every(({ isEarly }) => isEarly === false))
+})
+
+test('a second death: who did not live to see the end goes on from what others have written down', async () => {
+  const { shards, world, clock, signs } = shardsOverTable()
+  for (const row of world.table.values()) row.owner = 'dead'
+  world.processes.set('dead', '1')
+  const all = [...world.table.keys()]
+  signs.own.change('server/2', clock.monotonicMs())
+  const common = { id: 'dead', name: 'server/1', endedForMs: 10_000 }
+  world.signed = [{ ...common, shards: all.slice(0, 9), early: all.slice(9) }]
+  await shards.renew()
+  clock.advance(6.999)
+  await shards.renew()
+  assert.deepEqual(shards.held, [], 'it has not seen an end itself: nothing is early')
+  clock.advance(0.001)
+  await shards.renew()
+  assert.equal(
+    shards.held.length,
+    32,
+    'the other half is for the dead one, as long as it counts as alive',
+  )
+  signs.others.end(['server/1'], clock.monotonicMs())
+  clock.advance(2)
+  await shards.renew()
+  assert.equal(shards.held.length, 64)
+  assert.equal(shards.longestAftermathMs, 0)
+})
+
+test('after a fail-over what is known of sessions of the server before says nothing', async () => {
+  const { shards, world, clock, signs } = await afterAnEnd()
+  world.signed = world.signed.map((one) => ({ ...one, endedForMs: 16_000 }))
+  signs.own.change(null)
+  clock.advance(2)
+  await shards.renew()
+  assert.deepEqual(shards.held, [], 'the server may be another one')
+  signs.own.change('standby/1', clock.monotonicMs())
+  clock.advance(20)
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  clock.advance(3)
+  await shards.renew()
+  assert.equal(shards.held.length, 64, 'silent for a whole lease')
+})
+
+test('nothing is taken early where the sign has changed since the renewal: the end may be seen over a later one', async () => {
+  const { shards, world, clock, signs } = await afterAnEnd()
+  clock.advance(2)
+  world.duringRenewal = async () => signs.own.change('server/4', clock.monotonicMs())
+  await shards.renew()
+  assert.deepEqual(shards.held, [])
+  world.duringRenewal = async () => {}
+  await shards.renew()
+  assert.equal(shards.held.length, 64)
 })
 
 test('regression: a stop does not free what it asked for early, where the answer got lost', async () => {

@@ -1,10 +1,10 @@
-// Which shards this process may send for. Our own leases count from the moment the renewal was sent, on the
-// clock that runs ahead if any does: a process that stalls or sleeps stops sending on its own. We take a lease
-// of another process when it was released, when we have seen no sign of life in it for a whole lease on our
-// monotonic clock, or when its owner's session has ended (core/delivery/session-signs). So the owner has always
-// stopped before, and no two clocks are compared.
+// Which shards this process may send for. Our own leases count from the moment the renewal was sent, on the clock that runs
+// ahead if any does: a process that stalls or sleeps stops sending on its own. We take a lease of another process when it was
+// released, when we have seen no sign of life in it for a whole lease on our monotonic clock, or when its owner's session has
+// ended (core/delivery/session-signs). So the owner has always stopped before, and no two clocks are compared.
 
 import {
+  aftermathMs,
   attemptBeginsByMs,
   fairShare,
   hasRoom,
@@ -15,9 +15,8 @@ import {
 } from '../../core/delivery/lease.ts'
 import { LifeSigns } from '../../core/delivery/life-signs.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
-import type { OthersSigns, OwnSign } from '../../core/delivery/session-signs.ts'
+import type { GoneProcess, OthersSigns, OwnSign } from '../../core/delivery/session-signs.ts'
 import type { HeldDelivery } from '../../store/owed/held-deliveries.ts'
-import type { Renewal } from '../../store/owed/leases.ts'
 import type { EngineEnvironment } from '../seams/environment.ts'
 import { Aftermaths } from './aftermaths.ts'
 
@@ -169,7 +168,7 @@ export class Shards {
     const nowMs = this.#clock.monotonicMs()
     return Math.min(
       this.#others.nextSilentAtMs(this.#policy.leaseMs, nowMs),
-      this.#signs.others.nextGoneAtMs(nowMs),
+      this.#signs.others.nextGoneAtMs(aftermathMs(this.#policy), nowMs),
     )
   }
 
@@ -183,11 +182,12 @@ export class Shards {
     const settled = this.epochs.filter(({ shard }) =>
       this.#aftermaths.isOver(shard, sentAt.monotonicMs),
     )
-    const renewal = await this.#environment.store.renewLeases(gone, sign, settled)
+    const ended = others.ended(sentAt.monotonicMs)
+    const renewal = await this.#environment.store.renewLeases(gone, sign, settled, ended)
     const receivedAtMs = this.#clock.monotonicMs()
     for (const { shard } of settled) this.#aftermaths.forget(shard)
     own.endRenewal(sign)
-    others.read(renewal.signed)
+    others.read(own.atSameServer(renewal.signed), receivedAtMs)
     this.#events.onDatabaseTime(renewal.nowMs, sentAt.monotonicMs, receivedAtMs)
     this.#others.read(renewal.others, receivedAtMs)
     this.#processes.read(renewal.processes, receivedAtMs)
@@ -200,8 +200,10 @@ export class Shards {
     this.#isKnown = true
     const dead = new Set(others.gone(receivedAtMs).map(({ id }) => id))
     const processes = 1 + this.#processes.countAlive(processGoneAfterMs, receivedAtMs, dead)
-    const share = fairShare(processes, countLeases(renewal))
-    if (this.#leases.size < share) await this.#take(share - this.#leases.size, renewal.free)
+    const { held, others: owned, free } = renewal
+    const share = fairShare(processes, held.length + owned.size + free)
+    const wanted = share - this.#leases.size
+    if (wanted > 0) await this.#take(wanted, free, own.current === sign)
     await this.#giveAway(this.#leases.size - share)
   }
 
@@ -243,9 +245,8 @@ export class Shards {
   /** Once each time that it begins to wait. */
   #tellAwaited(): void {
     const shards = this.awaited
-    if (shards > 0 && !this.#isAwaiting) {
-      this.#environment.log.warn({ shards }, 'leases.awaited')
-    }
+    const { log } = this.#environment
+    if (shards > 0 && !this.#isAwaiting) log.warn({ shards }, 'leases.awaited')
     this.#isAwaiting = shards > 0
   }
 
@@ -264,24 +265,28 @@ export class Shards {
     return lost
   }
 
-  async #take(wanted: number, free: number): Promise<void> {
+  async #take(wanted: number, free: number, mayTakeEarly: boolean): Promise<void> {
     const sentAt = this.#readClocks()
     // By the clock that may stand still, never by the one that may run ahead.
     const silent = this.#others.silentFor(this.#policy.leaseMs, sentAt.monotonicMs)
-    const early = this.#takeEarly(sentAt)
-    const takeable = new Map([...early, ...silent])
+    // Of who is gone for so long nothing is under way, nor of those before, from whom it may have taken early.
+    const { others } = this.#signs
+    const longMs = aftermathMs(this.#policy)
+    const over = this.#others.marksOf(others.heldByGoneFor(longMs, sentAt.monotonicMs))
+    // A lease that is taken early stands under a sign that ends after that of its last owner: what a third may rest on.
+    const early = this.#takeEarly(mayTakeEarly ? others.gone(sentAt.monotonicMs) : [], over)
+    const takeable = new Map([...early, ...silent, ...over])
     if (free + takeable.size === 0) return
     const { store } = this.#environment
     this.#adopt(await store.takeLeases(wanted, takeable, [...early.keys()]), sentAt)
   }
 
-  /** Leases of processes that are gone, with their marks. */
-  #takeEarly({ monotonicMs }: OwnMoment): ReadonlyMap<number, string> {
+  /** The other leases of processes that are gone, with their marks. */
+  #takeEarly(gone: readonly GoneProcess[], over: ReadonlyMap<number, string>) {
     const early = new Map<number, string>()
-    for (const { shards, endedAtMs } of this.#signs.others.gone(monotonicMs)) {
-      for (const shard of shards) {
-        const mark = this.#others.markOf(shard)
-        if (mark === undefined) continue
+    for (const { shards, endedAtMs } of gone) {
+      for (const [shard, mark] of this.#others.marksOf(shards)) {
+        if (over.has(shard)) continue
         early.set(shard, mark)
         this.#aftermaths.begin(shard, endedAtMs)
       }
@@ -339,8 +344,4 @@ export class Shards {
     }
     if (shards.length > 0) this.#events.onLost(shards)
   }
-}
-
-function countLeases({ held, others, free }: Renewal): number {
-  return held.length + others.size + free
 }

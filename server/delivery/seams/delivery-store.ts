@@ -4,7 +4,7 @@
 import type { ShownHealth } from '../../core/delivery/health.ts'
 import type { RenewedLease, ShardEpoch } from '../../core/delivery/lease.ts'
 import type { QueuedDelivery } from '../../core/delivery/queued-delivery.ts'
-import type { Sign } from '../../core/delivery/session-signs.ts'
+import type { EndedSign, Sign } from '../../core/delivery/session-signs.ts'
 import type { HealthDelta } from '../../store/endpoints/endpoint-health.ts'
 import type { EventKey, Payload } from '../../store/history/events.ts'
 import type { DueCursor, StrandKey } from '../../store/owed/deliveries.ts'
@@ -22,11 +22,12 @@ export interface EndpointKey {
 
 export interface DeliveryStore {
   /** `gone`: processes whose mark has not changed for long. `sign`: what our leases stand under from now on. `settled`:
-   *  those that were taken early, and whose aftermath is over. */
+   *  those that were taken early, and whose aftermath is over. `ended`: signs of others, for whoever watches after us. */
   renewLeases(
     gone: ReadonlyMap<string, string>,
     sign: Sign,
     settled: readonly ShardEpoch[],
+    ended: readonly EndedSign[],
   ): Promise<Renewal>
   /** What is free, and those that still have these marks; `early` are those of them whose time is not over. */
   takeLeases(

@@ -39,8 +39,8 @@ export function postgresDeliveryStore(
   policy: LeasePolicy,
 ): DeliveryStore {
   return {
-    renewLeases: (gone, sign, settled) =>
-      renewLeases(pool, process, policy.leaseMs, gone, sign, settled),
+    renewLeases: (gone, sign, settled, ended) =>
+      renewLeases(pool, process, policy.leaseMs, gone, sign, settled, ended),
     takeLeases: (wanted, marks, early) =>
       takeLeases(pool, process.id, wanted, policy.leaseMs, marks, early),
     releaseLeases: (leases) => releaseLeases(pool, process.id, leases),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import type { RenewedLease } from '../../core/delivery/lease.ts'
+import { UNSIGNED } from '../../core/delivery/session-signs.ts'
 import {
   freeAllLeases,
   leaveProcesses,
@@ -164,6 +165,46 @@ test('a lease taken early goes by no sign, until its owner says that it is settl
   assert.deepEqual(await signed(), [0, 1, 3])
   await renewed(taken)
   assert.deepEqual(await signed(), [0, 1, 2, 3])
+})
+
+test('for how long a sign has ended is kept for whoever reads next, and for no other sign', async () => {
+  const [a, b, c] = [newProcess(), newProcess(), newProcess()]
+  const sayAlive = (name: string, turn: number) =>
+    renewLeases(pool, a, LEASE_MS, new Map(), { turn, name })
+  const note = (name: string, forMs: number) =>
+    renewLeases(pool, b, LEASE_MS, new Map(), UNSIGNED, [], [{ id: a.id, name, forMs }])
+  const known = async () => (await renew(c)).signed.map(({ endedForMs }) => endedForMs)
+  await sayAlive('x', 1)
+  assert.deepEqual(await known(), [null])
+  await note('y', 9_000)
+  assert.deepEqual(await known(), [null])
+  assert.deepEqual(
+    (await note('x', 300)).signed.map(({ endedForMs }) => endedForMs),
+    [300],
+  )
+  await note('x', 3_300)
+  await note('x', 1_200)
+  assert.deepEqual(await known(), [3_300], 'who began later knows less')
+  await sayAlive('z', 2)
+  assert.deepEqual(await known(), [null])
+  await note('z', 5)
+  assert.deepEqual(await known(), [5])
+})
+
+test('two that note the same ends do not wait for each other', async (t) => {
+  const [a, b] = [newProcess(), newProcess()]
+  const sign = { turn: 1, name: 'x' }
+  const held = await pool.connect()
+  t.after(() => held.release())
+  await renewLeases(pool, a, LEASE_MS, new Map(), sign)
+  await held.query('begin')
+  await held.query('select from processes where id = $1 for update', [a.id])
+  await renewLeases(pool, b, LEASE_MS, new Map(), sign, [], [{ id: a.id, name: 'x', forMs: 5 }])
+  await held.query('commit')
+  assert.deepEqual(
+    (await renew(b)).signed.map(({ endedForMs }) => endedForMs),
+    [null],
+  )
 })
 
 test('renewing raises the beat, and tells what is held and how the others show themselves', async () => {

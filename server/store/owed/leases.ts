@@ -1,10 +1,16 @@
 // Leases and the processes that hold them. The times in these tables are for people: nothing here
 // compares them with any clock. A lease is taken when it was released, or when the taker names the mark
-// that it has watched, unchanged, for a whole lease: one renewal in between, and the mark is another.
+// that it has watched, unchanged, for a whole lease or until its owner was known to be dead: one renewal in
+// between, and the mark is another.
 
 import type { Pool } from 'pg'
 import type { RenewedLease, ShardEpoch } from '../../core/delivery/lease.ts'
-import { type Sign, type SignedProcess, UNSIGNED } from '../../core/delivery/session-signs.ts'
+import {
+  type EndedSign,
+  type Sign,
+  type SignedProcess,
+  UNSIGNED,
+} from '../../core/delivery/session-signs.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
 
@@ -24,7 +30,7 @@ export interface Renewal {
   processes: ReadonlyMap<string, string>
   /** How many leases have no owner. */
   free: number
-  /** Those of the other processes that have a sign, with the leases that may be taken when it ends. */
+  /** Those of the other processes that have a sign. */
   signed: readonly SignedProcess[]
 }
 
@@ -39,13 +45,22 @@ interface SeenRow {
   now_ms: number
   others: [shard: number, isFree: boolean, mark: string][] | null
   processes: [id: string, mark: string][] | null
-  signed: [id: string, name: string, shards: number[] | null][] | null
+  signed:
+    | [
+        id: string,
+        name: string,
+        endedForMs: number | null,
+        shards: number[] | null,
+        early: number[] | null,
+      ][]
+    | null
 }
 
 /**
  * Says "I am alive", renews every lease that is ours, and reads what others show of theirs. However late
  * it comes: as long as the lease is ours, no other process has sent for the shard. `gone` are processes
  * whose mark has not changed for long: they are forgotten. `settled` were taken early, and are as any other from now on.
+ * `ended` are signs of others, for whoever watches after us.
  */
 export function renewLeases(
   pool: Pool,
@@ -54,13 +69,16 @@ export function renewLeases(
   gone: ReadonlyMap<string, string>,
   sign: Sign = UNSIGNED,
   settled: readonly ShardEpoch[] = [],
+  ended: readonly EndedSign[] = [],
 ): Promise<Renewal> {
   return inTransaction(pool, async (db, commit) => {
     // One after the other, and on the way together. Our own row comes first: a process that forgets others
     // passes over rows that are locked, so two of them never wait for each other.
-    const [, held, seen] = await Promise.all([
+    const [, held, , seen] = await Promise.all([
       sayAlive(db, process, sign),
       renewOwn(db, process.id, leaseMs, settled),
+      // What follows it is on its way already: where another trip follows, a process that froze would hold rows of others.
+      ended.length === 0 || gone.size > 0 ? null : noteEnded(db, ended),
       readOthers(db, process.id),
       gone.size === 0 ? commit() : forgetProcesses(db, gone),
     ])
@@ -71,7 +89,9 @@ export function renewLeases(
       others: new Map(others.flatMap(([shard, isFree, mark]) => (isFree ? [] : [[shard, mark]]))),
       processes: new Map(seen.processes ?? []),
       free: others.filter(([, isFree]) => isFree).length,
-      signed: (seen.signed ?? []).map(([id, name, shards]) => ({ id, name, shards: shards ?? [] })),
+      signed: (seen.signed ?? []).map(([id, name, endedForMs, shards, early]) => ({
+        ...{ id, name, endedForMs, shards: shards ?? [], early: early ?? [] },
+      })),
     }
   })
 }
@@ -87,6 +107,26 @@ async function sayAlive(db: Db, { id, host, version }: ProcessIdentity, sign: Si
              sign = case when excluded.sign_turn >= processes.sign_turn
                then excluded.sign else processes.sign end`,
     values: [id, host, version, sign.turn, sign.name],
+  })
+}
+
+/** Never less than was written before. Rows that are locked are passed over, as where processes are forgotten. */
+async function noteEnded(db: Db, ended: readonly EndedSign[]): Promise<void> {
+  await db.query({
+    name: 'note-ended-signs',
+    text: `update processes set ended_sign = e.name, ended_for_ms = e.ms
+           from unnest($1::uuid[], $2::text[], $3::bigint[]) as e (id, name, ms)
+           where processes.id = e.id and processes.id in (
+             select p.id from processes p
+             join unnest($1::uuid[], $2::text[], $3::bigint[]) as e (id, name, ms)
+               on e.id = p.id and e.name = p.sign
+             where p.ended_sign is distinct from e.name or p.ended_for_ms < e.ms
+             for update of p skip locked)`,
+    values: [
+      column('uuid', ended, ({ id }) => id),
+      column('text', ended, ({ name }) => name),
+      column('bigint', ended, ({ forMs }) => forMs),
+    ],
   })
 }
 
@@ -135,8 +175,11 @@ async function readOthers(db: Db, owner: string): Promise<SeenRow> {
              (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))
                from processes p where p.id <> $1) as processes,
              (select json_agg(json_build_array(p.id, p.sign,
+                 case when p.ended_sign = p.sign then p.ended_for_ms end,
                  (select json_agg(l.shard) from leases l
-                   where l.owner = p.id and not l.is_early)))
+                   where l.owner = p.id and not l.is_early),
+                 (select json_agg(l.shard) from leases l
+                   where l.owner = p.id and l.is_early)))
                from processes p where p.id <> $1 and p.sign is not null) as signed`,
     values: [owner],
   })
@@ -145,8 +188,8 @@ async function readOthers(db: Db, owner: string): Promise<SeenRow> {
 
 /**
  * Takes up to `wanted` shards that have no owner, or whose lease still has the mark that we have watched
- * for a whole lease, or, of those in `early`, until the session of its owner had ended. The epoch rises: an old owner
- * records nothing more.
+ * for a whole lease, or until the session of its owner had ended: those in `early` for less than an attempt of it may last.
+ * The epoch rises: an old owner records nothing more.
  */
 export async function takeLeases(
   db: Db,

@@ -16,8 +16,11 @@ prepare "leases.readOthers" (uuid) as
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
     from processes p where p.id <> $1) as processes,
   (select json_agg(json_build_array(p.id, p.sign,
+        case when p.ended_sign = p.sign then p.ended_for_ms end,
         (select json_agg(l.shard) from leases l
-          where l.owner = p.id and not l.is_early)))
+          where l.owner = p.id and not l.is_early),
+        (select json_agg(l.shard) from leases l
+          where l.owner = p.id and l.is_early)))
     from processes p where p.id <> $1 and p.sign is not null) as signed;
 
 -- leases.renewOwn: kept as renew-leases, hot path
