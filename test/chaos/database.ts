@@ -1,6 +1,7 @@
 // The database of a run: a real embedded PostgreSQL with durable settings, started again when it is
 // killed, and observers inside it: triggers that note who took which shard, when an event came, when a
-// delivery ended and when an endpoint was disabled. They note the true time: the database's own clock may jump.
+// delivery ended and when an endpoint was paused, resumed or disabled. They note the true time: the database's own clock may
+// jump.
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +20,7 @@ const OBSERVERS = (now: string) => `
   create function chaos.true_now() returns timestamptz language sql as $$ select ${now} $$;
   create table chaos.takings (shard int, epoch bigint, node text, owner uuid, at timestamptz);
   create table chaos.finals (id uuid, state text, at timestamptz);
-  create table chaos.disablings (id uuid, at timestamptz);
+  create table chaos.statuses (id uuid, status text, written timestamptz, at timestamptz);
   create table chaos.events (id uuid primary key, at timestamptz);
   create table chaos.probe (at timestamptz);
   insert into chaos.probe values (now());
@@ -36,13 +37,12 @@ const OBSERVERS = (now: string) => `
     insert into chaos.events values (new.id, chaos.true_now());
     return null;
   end $$;
-  create function chaos.note_disabling() returns trigger language plpgsql as $$ begin
-    insert into chaos.disablings values (new.id, chaos.true_now());
+  create function chaos.note_status() returns trigger language plpgsql as $$ begin
+    insert into chaos.statuses values (new.id, new.status, new.changed_at, chaos.true_now());
     return null;
   end $$;
-  create trigger note_disabling after update on paybell.endpoints for each row
-    when (new.status = 'DISABLED' and old.status <> 'DISABLED')
-    execute function chaos.note_disabling();
+  create trigger note_status after update on paybell.endpoints for each row
+    when (new.status <> old.status) execute function chaos.note_status();
   create trigger note_event after insert on paybell.events for each row
     execute function chaos.note_event();
   create trigger note_taking after update on paybell.leases for each row

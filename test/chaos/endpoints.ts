@@ -47,7 +47,8 @@ export class Endpoints {
     const drawn = dice.next()
     if (drawn < 0.45) {
       const among = alive.filter(({ path }) => PAUSED.includes(path))
-      await this.#setPaused(dice.pick(among))
+      const endpoint = dice.pick(among)
+      await this.#setPaused(endpoint, !endpoint.isPaused)
     } else if (drawn < 0.8) {
       await this.#rotate(dice.pick(alive))
     } else {
@@ -57,8 +58,18 @@ export class Endpoints {
     }
   }
 
+  /** A call to pause that was repeated may have been carried out after the resumption. */
   async resumeAll(): Promise<void> {
-    for (const endpoint of this.all) if (endpoint.isPaused) await this.#setPaused(endpoint)
+    const listed = await this.#list()
+    const paused = new Set(listed.filter(({ status }) => status === 'PAUSED').map(({ id }) => id))
+    for (const endpoint of this.all) {
+      if (paused.has(endpoint.id)) await this.#setPaused(endpoint, false)
+    }
+  }
+
+  async #list(): Promise<{ id: string; endpointUrl: string; status: string }[]> {
+    const { text } = await this.#api.asClient('GET', '/v1/webhooks/list?size=100')
+    return JSON.parse(text).content
   }
 
   async #register(path: string): Promise<void> {
@@ -67,9 +78,7 @@ export class Endpoints {
     const body = { callbackUrl, sharedKey: keyOf(path, 0) }
     await this.#api.asClient('POST', '/v1/webhooks/register', body)
     const acknowledgedAtMs = Date.now()
-    const list = await this.#api.asClient('GET', '/v1/webhooks/list?size=100')
-    const { content } = JSON.parse(list.text) as { content: { id: string; endpointUrl: string }[] }
-    const id = content.find((item) => item.endpointUrl === callbackUrl)?.id
+    const id = (await this.#list()).find((item) => item.endpointUrl === callbackUrl)?.id
     if (id === undefined) throw new Error(`registered, but not listed: ${path}`)
     const common = { askedAtMs, acknowledgedAtMs, node: 'any' }
     this.all.push({
@@ -87,13 +96,12 @@ export class Endpoints {
     })
   }
 
-  async #setPaused(endpoint: KnownEndpoint): Promise<void> {
-    const kind = endpoint.isPaused ? 'resume' : 'pause'
-    const status = endpoint.isPaused ? 'ACTIVE' : 'PAUSED'
-    await this.#noted(endpoint, kind, () =>
+  async #setPaused(endpoint: KnownEndpoint, isPaused: boolean): Promise<void> {
+    const status = isPaused ? 'PAUSED' : 'ACTIVE'
+    await this.#noted(endpoint, isPaused ? 'pause' : 'resume', () =>
       this.#api.asClient('PATCH', `/v1/webhooks/${endpoint.id}`, { status }),
     )
-    endpoint.isPaused = !endpoint.isPaused
+    endpoint.isPaused = isPaused
   }
 
   async #rotate(endpoint: KnownEndpoint): Promise<void> {

@@ -44,10 +44,13 @@ function evidenceOf(
       leases: copies.map(({ node, startedAtMs }, at) => ({
         ...{ shard: 0, epoch: at + 1, owner: node, atMs: startedAtMs - 50 },
       })),
-      endpoints: [{ id: ENDPOINT, shard: 0, status: 'ACTIVE', disabledAtMs: null }],
+      endpoints: [{ id: ENDPOINT, shard: 0 }],
+      statuses: [],
       references: [],
     },
+    nodes: new Map(),
     received: copies.map(({ startedAtMs }) => ({
+      from: '127.0.0.1',
       ...{ path: PATH, webhookId: 'e', paymentId: 'p', sequence: 1, attempt: 1 },
       ...{ isReplay: false, bodyHash: 'h', keys: [1], status: 200, wasLeft: false },
       ...{ startedAtMs, answeredAtMs: startedAtMs + 5 },
@@ -119,4 +122,13 @@ test('regression: an update that was under way in a frozen process is not owed t
   assert.equal(owedSince({ kind: 'stall', node: 's1', fromMs: 3_600, untilMs: 9_000 }), 3_500)
   assert.equal(owedSince({ kind: 'stall', node: 's1', fromMs: 100, untilMs: 900 }), 3_500)
   assert.equal(owedSince({ kind: 'crash', node: 's1', fromMs: 900, untilMs: 4_300 }), 3_500)
+})
+
+test('regression: who connected has sent it, although another owned the shard by then', () => {
+  const evidence = evidenceOf(TWO, [], [0])
+  const received = evidence.received.map((line) => ({ ...line, from: '127.0.0.2' }))
+  const nodesOf = (run: RunRecord) => run.requests.map(({ node }) => node)
+  assert.deepEqual(nodesOf(toRunRecord({ ...evidence, received })), ['n1', 'n2'])
+  const nodes = new Map([['127.0.0.2', 'n1']])
+  assert.deepEqual(nodesOf(toRunRecord({ ...evidence, received, nodes })), ['n1', 'n1'])
 })

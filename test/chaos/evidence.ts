@@ -18,6 +18,7 @@ import type { ClockJumps } from './clock-jumps.ts'
 import type { KnownEndpoint } from './endpoints.ts'
 import type { StoredReferences } from './feeds.ts'
 import type { ReceivedLine } from './receivers.ts'
+import { asStored, type StatusChange } from './switches.ts'
 
 export interface Stored {
   events: StoredEvent[]
@@ -25,7 +26,9 @@ export interface Stored {
   attempts: StoredAttempt[]
   finals: FinalAct[]
   leases: LeaseAct[]
-  endpoints: { id: string; shard: number; status: string; disabledAtMs: number | null }[]
+  endpoints: { id: string; shard: number }[]
+  /** Each change of one, in the order of their commits. */
+  statuses: StatusChange[]
   references: StoredReferences[]
 }
 
@@ -51,9 +54,10 @@ export async function readStored(client: Client): Promise<Stored> {
     finals: await read(`select id as "deliveryId", state, ${MS('at')} as "atMs" from chaos.finals`),
     leases: await read(`select shard, epoch::int as epoch, node as owner, ${MS('at')} as "atMs"
       from chaos.takings order by at, epoch`),
-    endpoints: await read(`select id, shard, status, ${MS('at')} as "disabledAtMs"
-      from paybell.endpoints left join (
-        select id, max(at) as at from chaos.disablings group by id) as d using (id)`),
+    endpoints: await read('select id, shard from paybell.endpoints'),
+    // The row of the endpoint is locked meanwhile: none is noted out of its turn.
+    statuses: await read(`select id as "endpointId", status, ${MS('at')} as "atMs",
+      ${MS('written')} as "writtenMs" from chaos.statuses order by at, ctid`),
     references: await read(`select payment_id as "paymentId",
       array_agg(text::json ->> 'reference' order by sequence) as references
       from paybell.events group by payment_id`),
@@ -78,12 +82,14 @@ export async function readDueNow(client: Client): Promise<string[]> {
 export interface Evidence extends Omit<RunRecord, keyof Stored | 'requests' | 'endpoints'> {
   stored: Stored
   received: readonly ReceivedLine[]
+  /** Who connects from which address; where that is not known, who owned the shard is taken for the sender. */
+  nodes: ReadonlyMap<string | null, string>
   known: readonly KnownEndpoint[]
   clock: Pick<ClockJumps, 'distanceMs'> | null
 }
 
 export function toRunRecord(evidence: Evidence): RunRecord {
-  const { stored, received, known, clock, ...rest } = evidence
+  const { stored, received, nodes, known, clock, ...rest } = evidence
   const byPath = new Map(known.map((endpoint) => [endpoint.path, endpoint]))
   const shards = new Map(stored.endpoints.map(({ id, shard }) => [id, shard]))
   const owners = Map.groupBy(stored.leases, (lease) => lease.shard)
@@ -93,7 +99,9 @@ export function toRunRecord(evidence: Evidence): RunRecord {
       ...line,
       endpointId,
       signedBy: line.keys?.map((n) => `${line.path} ${n}`) ?? null,
-      node: ownerAt(owners.get(shards.get(endpointId) ?? -1) ?? [], line.startedAtMs),
+      node:
+        nodes.get(line.from) ??
+        ownerAt(owners.get(shards.get(endpointId) ?? -1) ?? [], line.startedAtMs),
       sentAtMs: line.startedAtMs,
       wasAnswerHeard: line.status !== null && !line.wasLeft,
     }
@@ -152,29 +160,14 @@ function matchRows(
   return rows
 }
 
-/** What its owner did, and whether the service has disabled it. */
+/** What its owner did, and when it was paused, resumed and disabled. */
 function toHistory(
-  stored: Stored,
+  { statuses }: Stored,
   faults: readonly FaultAct[],
 ): (endpoint: KnownEndpoint) => EndpointHistory {
   return ({ id, acts: known }) => {
     const acts = known.map((act) => (act.kind === 'register' ? heldUp(act, faults) : act))
-    const row = stored.endpoints.find((endpoint) => endpoint.id === id)
-    const atMs = row?.status === 'DISABLED' ? row.disabledAtMs : null
-    const disabled =
-      atMs === null
-        ? []
-        : [
-            {
-              kind: 'disable' as const,
-              askedAtMs: atMs,
-              appliedAtMs: atMs,
-              acknowledgedAtMs: null,
-              node: null,
-              keyName: null,
-            },
-          ]
-    return { id, accountId: null, events: null, acts: [...acts, ...disabled] }
+    return { id, accountId: null, events: null, acts: asStored(id, acts, statuses) }
   }
 }
 

@@ -10,6 +10,8 @@ import { SyncedLog } from './synced-log.ts'
 
 export interface ReceivedLine {
   path: string
+  /** The address that it came from. */
+  from: string
   webhookId: string
   paymentId: string
   sequence: number
@@ -119,6 +121,7 @@ function readRequest(request: IncomingMessage, body: Buffer) {
   const { id } = JSON.parse(body.toString()) as { id: string }
   return {
     path,
+    from: request.socket.remoteAddress ?? '',
     webhookId: header('webhook-id'),
     paymentId: id,
     sequence: Number(header('x-paybell-sequence')),

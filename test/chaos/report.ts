@@ -78,7 +78,10 @@ function timeline(run: RunRecord, violation: Violation, result: ChaosResult): st
     }
   }
   for (const act of run.endpoints.find(({ id }) => id === endpointId)?.acts ?? []) {
-    entries.push([act.askedAtMs, `owner asks: ${act.kind} ${act.keyName ?? ''}`])
+    if (act.node !== null) {
+      entries.push([act.askedAtMs, `owner asks: ${act.kind} ${act.keyName ?? ''}`])
+    }
+    entries.push([act.appliedAtMs, `holds: ${act.kind}`])
     if (act.acknowledgedAtMs) entries.push([act.acknowledgedAtMs, `acknowledged: ${act.kind}`])
   }
   // Without a moment: all that is known of the payment, and the end of the faults.

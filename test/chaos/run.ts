@@ -19,6 +19,7 @@ import { readDueNow, readStored, toRunRecord } from './evidence.ts'
 import { FaultLog } from './fault-log.ts'
 import { type BrokerFeed, FEED_NAMES, type FedWrite, type Feed } from './feeds.ts'
 import { Nemesis } from './nemesis.ts'
+import { ownAddress } from './own-address.ts'
 import { DatabaseProxy } from './proxy.ts'
 import type { FromReceivers, ReceivedLine, ReceiversOrder, ToReceivers } from './receivers.ts'
 import type { ServiceOrder } from './service.ts'
@@ -140,11 +141,11 @@ class Run {
     const writesLog = await SyncedLog.open(this.#file('writes.log'))
     this.#cleanUps.push(() => writesLog.close())
     const sql = new SqlFeed(database, api.accountId)
-    this.#cleanUps.push(() => {
-      sql.isGivenUp = true
-      for (const broker of brokers) broker.isGivenUp = true
-    })
     const writer = new Writer({ api, sql, brokers }, suite, new Dice(seed, 3), writesLog)
+    this.#cleanUps.push(() => {
+      for (const way of [api, sql, ...brokers]) way.isGivenUp = true
+      return writer.abandon()
+    })
     const note = (text: string) => this.#note(text)
     const arena = { services, database, endpoints, brokers, clock, faults: this.#faults, note }
     const nemesis = new Nemesis(arena, suite, seed)
@@ -174,6 +175,7 @@ class Run {
       writes,
       clock,
       received: await readLines<ReceivedLine>(this.#file('receivers.log')),
+      nodes: new Map(services.map(({ address, name }) => [address, name])),
       known: endpoints.all,
       stored,
       replays: [],
@@ -192,6 +194,8 @@ class Run {
       stops,
       ownEnds: services.flatMap(({ ownEnds }) => ownEnds),
       oddAnswers: api.oddAnswers,
+      endpoints: endpoints.all,
+      statuses: stored.statuses,
       shards,
       isDrained,
       disableAfterMs: disableAfterMs(suite),
@@ -265,6 +269,7 @@ class Run {
       await proxy.listen(socketDir)
       const order: ServiceOrder = {
         suite: this.#options.suite,
+        address: ownAddress(n),
         databaseUrl: database.urlVia(socketDir, name),
         masterKey,
         operatorKey,

@@ -1,14 +1,18 @@
 // One service process of a chaos run: the composition of server/app.ts with compressed timing. It tells
 // its parent where it listens and when its loop was held up, and ends with SIGTERM like `paybell serve`.
 
+import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
 import { untilSignal } from '../../cli/basics/run.ts'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config/config.ts'
+import { connectFrom } from './own-address.ts'
 import { type Suite, timingOf } from './settings.ts'
 
 export interface ServiceOrder {
   suite: Suite
+  /** It connects from there; null: as the system has it. */
+  address: string | null
   databaseUrl: string
   masterKey: string
   operatorKey: string
@@ -30,6 +34,7 @@ const HELD_MS = 150
 const LINGER_MS_MAX = 1_000
 
 const order = JSON.parse(process.env.CHAOS_SERVICE ?? '') as ServiceOrder
+if (order.address !== null) connectFrom(order.address)
 const tell = (message: FromService) => process.send?.(message)
 
 const app = createApp({
@@ -63,6 +68,8 @@ const watch = setInterval(() => {
 const stopAsked = untilSignal()
 await app.start()
 tell({ kind: 'ready', baseUrl: app.baseUrl() })
+// For those after it: it may be killed, and starts again and again are what such a run spends most on.
+flushCompileCache()
 await stopAsked
 await app.stop()
 clearInterval(watch)

@@ -29,6 +29,11 @@ export class Service {
     this.#faults = faults
   }
 
+  /** It connects from there, where it is known. */
+  get address(): string | null {
+    return this.#order.address
+  }
+
   get isReady(): boolean {
     return this.baseUrl !== null && this.#child?.isRunning === true
   }

@@ -3,9 +3,11 @@
 
 import { check } from '../simulator/checker.ts'
 import type { ReceivedRequest, RunRecord, Violation } from '../simulator/records.ts'
+import type { KnownEndpoint } from './endpoints.ts'
 import { byEndpoint, isTroubled } from './evidence.ts'
 import { type FedWrite, referenceOf, type StoredReferences } from './feeds.ts'
 import type { Kill, Stop } from './nemesis.ts'
+import { type StatusChange, unheeded } from './switches.ts'
 
 export interface Conduct {
   kills: readonly Kill[]
@@ -14,6 +16,9 @@ export interface Conduct {
   ownEnds: readonly string[]
   /** Answers of the API that no fault explains. */
   oddAnswers: readonly string[]
+  /** What was asked of endpoints, and what of it the database holds. */
+  endpoints: readonly KnownEndpoint[]
+  statuses: readonly StatusChange[]
   /** Of endpoints, by id. */
   shards: ReadonlyMap<string, number>
   isDrained: boolean
@@ -48,6 +53,7 @@ export function judge(run: RunRecord, conduct: Conduct): Verdict {
   })
   const rescue = findRescues(run, conduct)
   violations.push(...judgeConduct(run, conduct, rescue), ...judgeFeeds(conduct))
+  violations.push(...unheeded(conduct.endpoints, conduct.statuses))
   return { violations, rescue, figures: countAll(run) }
 }
 
@@ -75,15 +81,16 @@ function judgeConduct(run: RunRecord, conduct: Conduct, rescue: Rescue): Violati
     return atMs > sinceMs && atMs < beforeMs - 1_000
   }
   for (const { id, acts } of run.endpoints) {
-    const atMs = acts.find((act) => act.kind === 'disable')?.appliedAtMs
-    if (atMs === undefined) continue
-    const accepted = run.deliveries.find(
-      (delivery) => delivery.endpointId === id && wasDelivered(delivery.id, atMs),
-    )
-    if (!accepted) continue
-    const { paymentId, sequence } = accepted
-    const detail = `disabled, but update ${sequence} was accepted before`
-    wrong.push({ invariant: '§5.6', detail, endpointId: id, paymentId, atMs })
+    for (const { kind, appliedAtMs: atMs } of acts) {
+      if (kind !== 'disable') continue
+      const accepted = run.deliveries.find(
+        (delivery) => delivery.endpointId === id && wasDelivered(delivery.id, atMs),
+      )
+      if (!accepted) continue
+      const { paymentId, sequence } = accepted
+      const detail = `disabled, but update ${sequence} was accepted before`
+      wrong.push({ invariant: '§5.6', detail, endpointId: id, paymentId, atMs })
+    }
   }
   const slowest = Math.max(0, ...rescue.takenMs)
   if (slowest > run.limits.rescueMsMax) add('I2', `a shard was without an owner for ${slowest} ms`)

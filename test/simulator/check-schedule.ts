@@ -13,11 +13,12 @@ export function sevenDays(seen: RunIndex): Violation[] {
     const { delivery } = run
     const endsAtMs = runEnd(seen, run, first.atMs)
     const slackMs = clockErrorMs + pauseSlackMs(seen, delivery.endpointId)
-    // What is stored is the end of the newest run; pauses are added to it when they end.
+    // What is stored is the end of the newest run; pauses are added to it when they end, by the times on their rows.
     const isNewest = seen.runs[index + 1]?.delivery !== delivery
-    const hasPaused = inactiveSpans(seen.endpoints.get(delivery.endpointId)).length > 0
+    const spans = inactiveSpans(seen.endpoints.get(delivery.endpointId))
+    const isKnown = spans.every(({ writtenMs }) => writtenMs !== undefined)
     const storedMs = delivery.deadlineAtMs ?? endsAtMs
-    if (isNewest && !hasPaused && Math.abs(storedMs - endsAtMs) > slackMs) {
+    if (isNewest && isKnown && Math.abs(storedMs - endsAtMs) > slackMs) {
       wrong.push(seen.of('I4', 'the end is not 7 days after the first attempt', delivery))
     }
     for (const request of run.requests) {
@@ -137,23 +138,27 @@ function closing(seen: RunIndex, run: DeliveryRun): number {
   return runEnd(seen, run, first.atMs) - closingMs - clockErrorMs
 }
 
-/** The end of the run; time in which the endpoint was not active is added. */
+/** The end of the run; time in which the endpoint was not active is added when it is active again, also where the end had
+ *  passed before. It has then passed again: the end is moved by as much as the time. */
 function runEnd(seen: RunIndex, run: DeliveryRun, firstAtMs: number): number {
   const { runMs } = seen.run.limits
   let endsAtMs = firstAtMs + runMs
   const overAtMs = seen.finalOf(run)?.atMs ?? Number.POSITIVE_INFINITY
   for (const span of inactiveSpans(seen.endpoints.get(run.delivery.endpointId))) {
-    if (span.fromMs >= overAtMs) continue
-    if (span.untilMs <= firstAtMs || span.fromMs >= endsAtMs) continue
-    endsAtMs += span.untilMs - Math.max(span.fromMs, firstAtMs)
+    const isAdded = span.untilMs <= overAtMs
+    if (!isAdded || span.untilMs <= firstAtMs) continue
+    const isWhole = span.fromMs >= firstAtMs
+    const lengthMs = span.untilMs - Math.max(span.fromMs, firstAtMs)
+    endsAtMs += isWhole ? (span.writtenMs ?? lengthMs) : lengthMs
   }
   return endsAtMs
 }
 
-/** A pause begins and ends at the time that its caller's process took, a little before the commit. */
+/** A pause begins and ends at the time that its caller's process took, a little before the commit; where that is not known. */
 function pauseSlackMs(seen: RunIndex, endpointId: string): number {
-  const all = seen.endpoints.get(endpointId)?.acts ?? []
-  const acts = all.filter(({ kind }) => kind !== 'retry' && kind !== 'cancel')
+  const acts = (seen.endpoints.get(endpointId)?.acts ?? []).filter(
+    ({ writtenMs }) => writtenMs === undefined,
+  )
   return acts.reduce((sum, act) => sum + Math.max(0, act.appliedAtMs - act.askedAtMs), 0)
 }
 

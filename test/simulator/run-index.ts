@@ -135,20 +135,31 @@ export class RunIndex {
   }
 }
 
-export function inactiveSpans(
-  endpoint: EndpointHistory | undefined,
-): { fromMs: number; untilMs: number }[] {
-  const spans: { fromMs: number; untilMs: number }[] = []
-  let fromMs: number | null = null
+export interface InactiveSpan {
+  fromMs: number
+  untilMs: number
+  /** How long it was by the times on its rows, where they are known: it is what the runs of its deliveries are lengthened by. */
+  writtenMs?: number
+}
+
+export function inactiveSpans(endpoint: EndpointHistory | undefined): InactiveSpan[] {
+  const spans: InactiveSpan[] = []
+  let begun: EndpointAct | null = null
   for (const act of endpoint?.acts ?? []) {
     if (act.kind === 'pause' || act.kind === 'disable' || act.kind === 'delete') {
-      fromMs ??= act.appliedAtMs
-    } else if (act.kind === 'resume' && fromMs !== null) {
-      spans.push({ fromMs, untilMs: act.appliedAtMs })
-      fromMs = null
+      begun ??= act
+    } else if (act.kind === 'resume' && begun !== null) {
+      const span: InactiveSpan = { fromMs: begun.appliedAtMs, untilMs: act.appliedAtMs }
+      if (begun.writtenMs !== undefined && act.writtenMs !== undefined) {
+        span.writtenMs = Math.max(0, act.writtenMs - begun.writtenMs)
+      }
+      spans.push(span)
+      begun = null
     }
   }
-  if (fromMs !== null) spans.push({ fromMs, untilMs: Number.POSITIVE_INFINITY })
+  if (begun !== null) {
+    spans.push({ fromMs: begun.appliedAtMs, untilMs: Number.POSITIVE_INFINITY })
+  }
   return spans
 }
 
