@@ -23,7 +23,9 @@ const CALL_MS_MAX = 4_000
 /** 503: not now. 408: a process that was frozen finds a connection that has been silent for too long, and looks at the
  *  time before it looks at what has come over it meanwhile. */
 const PASSING = new Set([408, 503])
+/** Longer each time: a hundred callers who ask as fast as they can take the machine from those whom they wait for. */
 const AGAIN_MS = 30
+const AGAIN_MS_MAX = 500
 
 export class Api {
   readonly #services: readonly Service[]
@@ -94,7 +96,7 @@ export class Api {
         if (!PASSING.has(status)) this.oddAnswers.push(`${method} ${path}: ${status} ${text}`)
       }
       this.refusals++
-      await sleep(AGAIN_MS)
+      await sleep(Math.min(AGAIN_MS * tries, AGAIN_MS_MAX))
     }
   }
 

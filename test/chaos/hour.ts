@@ -142,7 +142,7 @@ export function toPage(results: readonly Told[], seed: number): string {
     `| after a kill, until a shard had an owner again | ${spread(results.flatMap(({ takenMs }) => takenMs))} |`,
     `| until its next callback | ${spread(results.flatMap(({ sentMs }) => sentMs))} |`,
     '',
-    'Times are those of the compressed schedule of `test/chaos/settings.ts`, with leases of 0.9 s in place of 25.',
+    'Times are those of the compressed schedule of `test/chaos/settings.ts`, with leases of 1.5 s in place of 25.',
     '',
     '| seed | kills | faults | deliveries | lost | order | again | violations |',
     '|---|---|---|---|---|---|---|---|',

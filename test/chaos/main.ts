@@ -5,6 +5,7 @@
 
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { keepCompiled } from '../support/compile-cache.ts'
 import { runHour } from './hour.ts'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
@@ -28,11 +29,17 @@ const { values } = parseArgs({
   },
 })
 
+await keepCompiled()
 if (values.scenario) process.exit(await performScenarios(values.scenario, values.at ?? null))
 
 const seed = Number(values.seed ?? randomInt(2 ** 31))
 const ended = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
+// Top-level awaits below end here, too: the run has cleaned up by then.
+process.on('uncaughtException', (error) => {
+  console.error(ended.signal.aborted ? error.message : error)
+  process.exit(1)
+})
 if (values.hour) {
   const onNote = (line: string) => console.log(line)
   const hasHeld = await runHour({ seed, page: values.page, signal: ended.signal, onNote })

@@ -82,9 +82,11 @@ export class Nemesis {
       const jump = () => this.#jump(clock)
       hands.push(this.#every(suite.clockJumpEveryMs, this.#dice.clock, jump))
     }
-    await sleep(ms)
+    const done = Promise.all(hands)
+    // One that fails ends the run.
+    await Promise.race([sleep(ms), done])
     this.#isDone = true
-    await Promise.all(hands)
+    await done
     while (this.#under.size > 0) await Promise.all(this.#under)
     for (const { proxy } of this.#arena.services) proxy.heal()
     if (suite.rollingRestarts) await this.#rollingRestarts()

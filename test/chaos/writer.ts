@@ -59,6 +59,12 @@ export class Writer {
     await Promise.all(this.#open)
   }
 
+  /** What has been begun comes to nothing, because all ways are given up. */
+  async abandon(): Promise<void> {
+    this.#isStopped = true
+    await Promise.allSettled([this.#writing, ...this.#open])
+  }
+
   async #write(writesPerSecond: number, writesMax: number): Promise<void> {
     const updates = (1 + UPDATES_MAX) / 2
     for (let left = writesMax; left > 0 && !this.#isStopped; ) {
@@ -119,6 +125,7 @@ export class Writer {
     }
     // Beside a transaction that holds the very payment, and comes to nothing.
     const held = openMs > 0 ? this.#rollBack(body, openMs) : null
+    held?.catch(() => {})
     const written = feed === 'put' ? await this.#put(body.id, body) : await this.#putLine(body)
     await held
     const { event } = written
