@@ -19,9 +19,26 @@ export function limitOf(ms: number): number {
 }
 
 /** For CPU time, which a queue does not make longer (measured beside four busy loops: 5 %). What is stolen a kernel may
- *  count as the program's own. */
+ *  count as the program's own, and neighbours on the same cores and caches are in no statistics. */
 export function cpuLimitOf(ms: number): number {
-  return Math.ceil(ms * stretchByTheft())
+  return Math.ceil(ms * Math.max(stretchByTheft(), slowness()))
+}
+
+/** A text of so many characters, decoded and parsed: CPU time on the machine for which the limits were written. */
+const PARSED_CHARACTERS = 2_000_000
+const PARSED_MS = 10
+const TRIES = 10
+
+/** 2, where this machine takes twice as long for the same at this moment. */
+function slowness(): number {
+  const bytes = Buffer.from(JSON.stringify('😀'.repeat(PARSED_CHARACTERS)))
+  const times = Array.from({ length: TRIES }, () => {
+    const before = process.threadCpuUsage()
+    JSON.parse(bytes.toString())
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1_000
+  })
+  return Math.max(1, Math.min(...times) / PARSED_MS)
 }
 
 /** 2, where half of what programs asked for was given to neighbours of this machine. */
