@@ -51,9 +51,16 @@ export function judge(run: RunRecord, conduct: Conduct): Verdict {
     const key = JSON.stringify(violation)
     return seen.has(key) ? false : seen.add(key)
   })
-  const rescue = findRescues(run, conduct)
-  violations.push(...judgeConduct(run, conduct, rescue), ...judgeFeeds(conduct))
+  const { leaseMs } = run.limits
+  const alone = conduct.kills.filter(({ node, atMs }) => {
+    const others = run.faults.filter((fault) => fault.node !== node)
+    return !isTroubled(others, atMs - leaseMs, atMs + 2 * leaseMs)
+  })
+  violations.push(...judgeConduct(run, conduct, findRescues(run, conduct.shards, alone)))
+  violations.push(...judgeFeeds(conduct))
   violations.push(...unheeded(conduct.endpoints, conduct.statuses))
+  // Where a process is struck every few seconds, few kills are alone: what is told is of all of them.
+  const rescue = findRescues(run, conduct.shards, conduct.kills)
   return { violations, rescue, figures: countAll(run) }
 }
 
@@ -118,15 +125,16 @@ export function judgeFeeds({
   })
 }
 
-/** Of kills without another fault at the time: how soon another process had the shards, and how soon it sent. */
-function findRescues(run: RunRecord, { kills, shards }: Conduct): Rescue {
+/** How soon after these kills another process had the shards, and how soon it sent. */
+export function findRescues(
+  run: Pick<RunRecord, 'leases' | 'requests'>,
+  shards: ReadonlyMap<string, number>,
+  kills: readonly Kill[],
+): Rescue {
   const takings = Map.groupBy(run.leases, (lease) => lease.shard)
   const requests = Map.groupBy(run.requests, (request) => shards.get(request.endpointId) ?? -1)
   const rescue: Rescue = { takenMs: [], sentMs: [] }
   for (const { node, atMs } of kills) {
-    const { leaseMs } = run.limits
-    const others = run.faults.filter((fault) => fault.node !== node)
-    if (isTroubled(others, atMs - leaseMs, atMs + 2 * leaseMs)) continue
     for (const [shard, of] of takings) {
       if (of.findLast((taking) => taking.atMs <= atMs)?.owner !== node) continue
       const next = of.find((taking) => taking.atMs > atMs)
