@@ -12,6 +12,8 @@ const PATH = '/steady/1'
 interface Copy {
   startedAtMs: number
   node: string
+  /** 200 where it is not given. */
+  status?: number
 }
 
 /** Copies of the first attempt of one delivery, by the process that owned the shard then. */
@@ -49,10 +51,10 @@ function evidenceOf(
       references: [],
     },
     nodes: new Map(),
-    received: copies.map(({ startedAtMs }) => ({
+    received: copies.map(({ startedAtMs, status = 200 }) => ({
       from: '127.0.0.1',
       ...{ path: PATH, webhookId: 'e', paymentId: 'p', sequence: 1, attempt: 1 },
-      ...{ isReplay: false, bodyHash: 'h', keys: [1], status: 200, wasLeft: false },
+      ...{ isReplay: false, bodyHash: 'h', keys: [1], status, wasLeft: false },
       ...{ startedAtMs, answeredAtMs: startedAtMs + 5 },
     })),
     known: [
@@ -98,6 +100,27 @@ test('regression: where the clock jumps, a row is that of the last of the reques
   // process was killed, frozen or cut off: the second one would not have sent it again otherwise.
   assert.deepEqual(numbersOf(toRunRecord(evidenceOf(TWO, [10_000], [0, -1_500]))), [0, 1])
   assert.deepEqual(numbersOf(toRunRecord(evidenceOf(TWO, [9_900], [0, -1_500]))), [0, 1])
+})
+
+test('regression: of those that are about as near, a row is that of one that was answered as it says', () => {
+  // The second process was frozen before the first one took over, and sent what it had in hand when it went on.
+  const [first, second] = TWO as [Copy, Copy]
+  const numbersFor = (one: number, other: number) =>
+    numbersOf(
+      toRunRecord(
+        evidenceOf(
+          [
+            { ...first, status: one },
+            { ...second, status: other },
+          ],
+          [10_000],
+          [0, -1_500],
+        ),
+      ),
+    )
+  assert.deepEqual(numbersFor(200, 500), [1, 0])
+  assert.deepEqual(numbersFor(500, 200), [0, 1])
+  assert.deepEqual(numbersFor(500, 503), [0, 1], 'to be condemned')
 })
 
 test('regression: two rows of one attempt are those of two requests', () => {

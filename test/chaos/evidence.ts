@@ -123,8 +123,10 @@ const MOMENT_MS = 400
 /**
  * Which row tells of which request: the same attempt of the same delivery, nearest in time. Where clocks
  * jump, or a connection is slow, several may be about equally near: then it is the last of them, because a
- * process makes an attempt again, under the same number, only where it finds no row of it. A request without
- * a row gets the attempt number 0, so that no other request's row is taken for its own.
+ * process makes an attempt again, under the same number, only where it finds no row of it. But one that was
+ * answered as the row says comes before it: a process that was frozen may send its own after that of the next
+ * owner, and finds no lease to record it under. A request without a row gets the attempt number 0, so that no
+ * other request's row is taken for its own.
  */
 function matchRows(
   stored: Stored,
@@ -147,7 +149,8 @@ function matchRows(
       .filter((request) => !matched.has(request))
       .map((request) => ({ request, awayMs: distance(request, row) }))
     const nearestMs = Math.min(...free.map(({ awayMs }) => awayMs))
-    const own = free.findLast(({ awayMs }) => awayMs <= nearestMs + ROW_ERROR_MS)
+    const near = free.filter(({ awayMs }) => awayMs <= nearestMs + ROW_ERROR_MS)
+    const own = near.findLast(({ request }) => isToldBy(row, request)) ?? near.at(-1)
     if (own === undefined || nearestMs >= SAME_ATTEMPT_MS) return row
     matched.add(own.request)
     own.request.wasAnswerHeard = row.outcome === 'answered'
@@ -158,6 +161,10 @@ function matchRows(
   })
   for (const request of requests) if (!matched.has(request)) request.attempt = 0
   return rows
+}
+
+function isToldBy(row: StoredAttempt, { status }: ReceivedRequest): boolean {
+  return row.outcome !== 'answered' || row.status === status
 }
 
 /** What its owner did, and when it was paused, resumed and disabled. */
