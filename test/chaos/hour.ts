@@ -140,7 +140,7 @@ export function toPage(results: readonly Told[], seed: number): string {
     `| sent again after a 200, which a fault may bring about | ${total(({ doubled }) => doubled)} |`,
     `| violations of any invariant | ${total(({ violations }) => violations)} |`,
     `| after a kill of its owner, until a shard had one again, while other faults went on | ${spread(results.flatMap(({ takenMs }) => takenMs))} |`,
-    `| until its next callback | ${spread(results.flatMap(({ sentMs }) => sentMs))} |`,
+    `| after a kill without another fault at the time, until its next callback | ${spread(results.flatMap(({ sentMs }) => sentMs))} |`,
     '',
     'Times are those of the compressed schedule of `test/chaos/settings.ts`, with leases of 1.5 s in place of 25.',
     '',

@@ -15,7 +15,8 @@ export function describe(result: ChaosResult): string {
   lines.push('faults:', ...table([...faults]), 'owners’ acts:', ...table([...control]))
   lines.push(`  ${'refused or failed calls, repeated'.padEnd(32)} ${result.refusals}`)
   lines.push(
-    `rescue after a kill, other faults among it: shard taken ${spread(verdict.rescue.takenMs)}; next request of the shard ${spread(verdict.rescue.sentMs)}`,
+    `after a kill, other faults among it, a shard was taken: ${spread(verdict.rescue.takenMs)}`,
+    `after a kill alone, its next request: ${spread(verdict.rescue.sentMs)}`,
   )
   lines.push(`drained in ${result.drainedInMs} ms after the last fault`)
   const { violations } = verdict

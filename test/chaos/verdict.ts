@@ -56,11 +56,13 @@ export function judge(run: RunRecord, conduct: Conduct): Verdict {
     const others = run.faults.filter((fault) => fault.node !== node)
     return !isTroubled(others, atMs - leaseMs, atMs + 2 * leaseMs)
   })
-  violations.push(...judgeConduct(run, conduct, findRescues(run, conduct.shards, alone)))
-  violations.push(...judgeFeeds(conduct))
+  const judged = findRescues(run, conduct.shards, alone)
+  violations.push(...judgeConduct(run, conduct, judged), ...judgeFeeds(conduct))
   violations.push(...unheeded(conduct.endpoints, conduct.statuses))
-  // Where a process is struck every few seconds, few kills are alone: what is told is of all of them.
-  const rescue = findRescues(run, conduct.shards, conduct.kills)
+  // Where a process is struck every few seconds, few kills are alone: who has the shard is told of all of them. When it next
+  // sends is not: what is due there may have been paused, or waited for something else.
+  const { takenMs } = findRescues(run, conduct.shards, conduct.kills)
+  const rescue = { takenMs, sentMs: judged.sentMs }
   return { violations, rescue, figures: countAll(run) }
 }
 
