@@ -24,7 +24,8 @@ export function cpuLimitOf(ms: number): number {
   return Math.ceil(ms * Math.max(stretchByTheft(), slowness()))
 }
 
-/** A text of so many characters, decoded and parsed: CPU time on the machine for which the limits were written. */
+/** A text of so many characters, decoded and parsed: CPU time in a usual moment of a machine with two cores, which took 7 to
+ *  12 ms within minutes. So the limit of a usual moment is up to a fifth longer than it is written. */
 const PARSED_CHARACTERS = 2_000_000
 const PARSED_MS = 10
 const TRIES = 10
