@@ -31,7 +31,7 @@ test('a chain, its own certificate first, is read with what people ask about it'
   assert.match(chain.fingerprintSha256, /^[0-9a-f]{64}$/)
   assert.ok(chain.notAfter.getTime() > NOW)
   assert.equal(chain.pem.match(/BEGIN CERTIFICATE/g)?.length, 3)
-  assert.ok(!chain.pem.includes('note'))
+  assert.ok(!chain.pem.includes('a note'))
 })
 
 test('a certificate without a purpose will do, and one alone', () => {
