@@ -62,6 +62,7 @@ async function runningEngine({ isOwner = true, slots = 0 } = {}) {
       processes: new Map(),
       free: SHARD_COUNT - held.length,
       signed: [],
+      server: '',
     }),
     async takeLeases(wanted) {
       if (world.isTaken) return []

@@ -15,6 +15,7 @@ const NOTHING_SEEN: Renewal = {
   processes: new Map(),
   free: 0,
   signed: [],
+  server: '',
 }
 
 interface Seen {

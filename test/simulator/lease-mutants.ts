@@ -220,6 +220,17 @@ export const LEASE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
     test: 'server/delivery/leases/shards.test.ts',
   },
   {
+    name: 'signs read at one server, ended at another',
+    patches: [
+      patch(
+        'delivery/leases/shards.ts',
+        'own.atSameServer(renewal.signed, renewal.server)',
+        "own.atSameServer(renewal.signed, own.current.name?.split('/')[0] ?? '')",
+      ),
+    ],
+    test: 'server/delivery/leases/shards.test.ts',
+  },
+  {
     name: 'taken early under a sign that is over',
     patches: [patch('delivery/leases/shards.ts', 'own.current === sign)', 'own.current !== null)')],
     test: 'server/delivery/leases/shards.test.ts',

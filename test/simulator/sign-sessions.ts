@@ -4,6 +4,7 @@
 
 import type { SignSession } from '../../server/delivery/seams/environment.ts'
 import { call, type StoreLink } from './node-store.ts'
+import { SERVER } from './twin-leases.ts'
 
 interface Session {
   processId: string
@@ -17,7 +18,7 @@ export class SignSessions {
 
   /** As a process sees it, across the network. */
   async open(link: StoreLink, processId: string, onEnd: () => void): Promise<SignSession> {
-    const name = `sign ${++this.#made}`
+    const name = `${SERVER}/${++this.#made}`
     const tell = () => link.arrive(link.dice.skewed(0.2, 50), 'sign ended', onEnd)
     await call(link, 'openSign', () => this.#open.set(name, { processId, tell }))
     return {

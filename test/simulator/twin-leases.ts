@@ -6,6 +6,9 @@ import type { EndedSign, Sign } from '../../server/core/delivery/session-signs.t
 import type { Renewal } from '../../server/store/owed/leases.ts'
 import type { LeaseRow, ProcessRow, Stored } from './twin-tables.ts'
 
+/** There is one, which never falls over to another. */
+export const SERVER = 'server'
+
 export class TwinLeases {
   readonly #stored: Stored
 
@@ -64,7 +67,7 @@ export class TwinLeases {
       return [{ id, name, endedForMs, shards: others ?? [], early: early ?? [] }]
     })
     for (const [id, mark] of gone) if (marks.get(id) === mark) processes.delete(id)
-    return { nowMs: databaseMs, held, others, processes: marks, free, signed }
+    return { nowMs: databaseMs, held, others, processes: marks, free, signed, server: SERVER }
   }
 
   takeLeases(

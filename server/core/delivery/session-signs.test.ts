@@ -124,6 +124,21 @@ test('who begins to watch goes on from what was known before; it has not seen th
   assert.deepEqual(others.heldByGoneFor(LONG_MS, 1e9), [], 'it has another sign by now')
 })
 
+test('however many have died, holders of leases are asked about first, and then all of them', () => {
+  const others = new OthersSigns(POLICY)
+  const dead = Array.from({ length: 200 }, (_, n) => signedOne(`${n}`, `s${n}`, []))
+  others.read([...dead, signedOne('p', 'a', [1]), signedOne('q', 'b', [], [2])], 0)
+  assert.deepEqual(others.watched.slice(0, 2), ['a', 'b'])
+  const asked = new Set<string>()
+  while (others.watched.length > 2) {
+    assert.equal(others.watched.length <= 66, true)
+    const idle = others.watched.slice(2)
+    for (const name of idle) asked.add(name)
+    others.end(idle, 0)
+  }
+  assert.equal(asked.size, 200)
+})
+
 test('a process that has another sign by now is not gone', () => {
   const others = new OthersSigns(POLICY)
   others.read([signedOne('p', 'a', [1])], 0)

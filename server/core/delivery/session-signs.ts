@@ -90,12 +90,12 @@ export class OwnSign {
     this.#provenUntilMs = this.#reckon()
   }
 
-  /** Those whose session is at the server of ours. Names begin with its start, and only it can tell which have ended: after a
-   *  fail-over to a standby that lagged, what is written of the others is not the last that they have heard. */
-  atSameServer(others: readonly SignedProcess[]): readonly SignedProcess[] {
-    const serverOf = (name: string) => name.slice(0, name.indexOf('/') + 1)
-    const own = this.#current.name
-    return own === null ? [] : others.filter(({ name }) => serverOf(name) === serverOf(own))
+  /** Those whose session is at the server where they were read, if ours is there, too. Names begin with it, and only it can tell
+   *  which have ended: after a fail-over to a standby that lagged, what is written of the others is not the last that they have
+   *  heard, and our session may still be at the server before it. */
+  atSameServer(others: readonly SignedProcess[], server: string): readonly SignedProcess[] {
+    const isThere = (name: string | null) => name?.startsWith(`${server}/`) === true
+    return isThere(this.#current.name) ? others.filter(({ name }) => isThere(name)) : []
   }
 
   /** False when no lease of ours can stand under it any more. */
@@ -115,6 +115,9 @@ export class OwnSign {
     return this.#provenAtMs + this.#policy.provenMs
   }
 }
+
+/** Each takes the server's memory for a lock while it is asked about. */
+const IDLE_WATCHED_MAX = 64
 
 /** The signs of others. Times are of our monotonic clock, which may stand still. */
 export class OthersSigns {
@@ -141,9 +144,14 @@ export class OthersSigns {
     }
   }
 
-  /** Those that are not known to have ended. */
+  /** Those that are not known to have ended, the holders of leases first: of others there is no limit where processes die
+   *  and none lives to forget them. What is free is asked about no more, so their turn comes, too. */
   get watched(): readonly string[] {
-    return this.#signed.flatMap(({ name }) => (this.#seenAtMs.has(name) ? [] : [name]))
+    const unknown = this.#signed.filter(({ name }) => !this.#seenAtMs.has(name))
+    const [holding, idle] = [true, false].map((wanted) =>
+      unknown.filter((process) => isHolding(process) === wanted).map(({ name }) => name),
+    ) as [string[], string[]]
+    return [...holding, ...idle.slice(0, IDLE_WATCHED_MAX)]
   }
 
   end(names: readonly string[], receivedAtMs: number): void {
@@ -155,10 +163,9 @@ export class OthersSigns {
 
   /** For those who watch after us. */
   ended(nowMs: number): readonly EndedSign[] {
-    return this.#signed.flatMap(({ id, name, shards, early }) => {
+    return this.#signed.filter(isHolding).flatMap(({ id, name }) => {
       const atMs = this.#knownAtMs.get(name)
-      const isHolding = shards.length + early.length > 0
-      return atMs !== undefined && isHolding ? [{ id, name, forMs: Math.floor(nowMs - atMs) }] : []
+      return atMs === undefined ? [] : [{ id, name, forMs: Math.floor(nowMs - atMs) }]
     })
   }
 
@@ -193,4 +200,8 @@ export class OthersSigns {
   #know(name: string, atMs: number): void {
     this.#knownAtMs.set(name, Math.min(atMs, this.#knownAtMs.get(name) ?? atMs))
   }
+}
+
+function isHolding({ shards, early }: SignedProcess): boolean {
+  return shards.length + early.length > 0
 }

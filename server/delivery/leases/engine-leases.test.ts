@@ -38,6 +38,7 @@ async function engineWithOneDue() {
         processes: world.processes,
         free: SHARD_COUNT - held.length,
         signed: [],
+        server: '',
       }
     },
     async takeLeases(wanted) {

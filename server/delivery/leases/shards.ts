@@ -187,7 +187,7 @@ export class Shards {
     const receivedAtMs = this.#clock.monotonicMs()
     for (const { shard } of settled) this.#aftermaths.forget(shard)
     own.endRenewal(sign)
-    others.read(own.atSameServer(renewal.signed), receivedAtMs)
+    others.read(own.atSameServer(renewal.signed, renewal.server), receivedAtMs)
     this.#events.onDatabaseTime(renewal.nowMs, sentAt.monotonicMs, receivedAtMs)
     this.#others.read(renewal.others, receivedAtMs)
     this.#processes.read(renewal.processes, receivedAtMs)

@@ -52,11 +52,15 @@ const MOVE_LOCK = `${20_546 + 1_024} + ${CELL}`
 /** Signs of processes (decision 0089) have the class behind those, whatever their cell: numbers are drawn at random. */
 const SIGN_LOCK = 20_546 + 2_048
 
+/** The server that answers, by the moment of its start. */
+export const SIGN_SERVER =
+  '(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text'
+
 /** Takes the number `$1` for as long as the session lasts, and names it in the session's setting `$2`: in one statement,
- *  so that they are of one session. The server is known by the moment of its start. */
+ *  so that they are of one session. */
 export const TAKE_SIGN = `select pg_try_advisory_lock(${SIGN_LOCK}, $1::int) as is_ours, server,
     set_config($2, concat_ws('/', server, $1::int), false) as name
-  from (select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text) as s (server)`
+  from (select ${SIGN_SERVER}) as s (server)`
 
 /** Whether no other session has the number `key`. Shared, so that those who ask at once do not meet. */
 export const IS_SIGN_FREE = `pg_try_advisory_xact_lock_shared(${SIGN_LOCK}, key)`

@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import type { RenewedLease } from '../../core/delivery/lease.ts'
 import { UNSIGNED } from '../../core/delivery/session-signs.ts'
+import { openSignSession } from '../connection/sign-session.ts'
 import {
   freeAllLeases,
   leaveProcesses,
@@ -14,7 +15,7 @@ import {
   takeLeases,
 } from './leases.ts'
 
-const { pool } = await cloneDatabase()
+const { pool, url } = await cloneDatabase()
 const LEASE_MS = 25_000
 
 beforeEach(async () => {
@@ -189,6 +190,14 @@ test('for how long a sign has ended is kept for whoever reads next, and for no o
   assert.deepEqual(await known(), [null])
   await note('z', 5)
   assert.deepEqual(await known(), [5])
+})
+
+test('a renewal says at which server it was: the one that signs of its sessions begin with', async (t) => {
+  const sign = await openSignSession({ url, openMsMax: 30_000 }, () => {})
+  t.after(() => sign.close())
+  const { server } = await renew(newProcess())
+  assert.match(server, /^\d+$/)
+  assert.equal(sign.name.slice(0, server.length + 1), `${server}/`)
 })
 
 test('two that note the same ends do not wait for each other', async (t) => {

@@ -12,6 +12,7 @@ import {
   UNSIGNED,
 } from '../../core/delivery/session-signs.ts'
 import { type Db, inTransaction } from '../connection/db.ts'
+import { SIGN_SERVER } from '../connection/locks.ts'
 import { column } from '../sql/columns.ts'
 
 export interface ProcessIdentity {
@@ -30,8 +31,9 @@ export interface Renewal {
   processes: ReadonlyMap<string, string>
   /** How many leases have no owner. */
   free: number
-  /** Those of the other processes that have a sign. */
+  /** Those of the other processes that have a sign, and the server where this was read, as their names begin with it. */
   signed: readonly SignedProcess[]
+  server: string
 }
 
 // Any change of these is a sign of life: a process of the version before raises no beat.
@@ -43,6 +45,7 @@ const LATER = (ms: string) => `statement_timestamp() + ${ms} * interval '1 milli
 
 interface SeenRow {
   now_ms: number
+  server: string
   others: [shard: number, isFree: boolean, mark: string][] | null
   processes: [id: string, mark: string][] | null
   signed:
@@ -92,6 +95,7 @@ export function renewLeases(
       signed: (seen.signed ?? []).map(([id, name, endedForMs, shards, early]) => ({
         ...{ id, name, endedForMs, shards: shards ?? [], early: early ?? [] },
       })),
+      server: seen.server,
     }
   })
 }
@@ -170,6 +174,7 @@ async function readOthers(db: Db, owner: string): Promise<SeenRow> {
   const { rows } = await db.query<SeenRow>({
     name: 'read-other-leases',
     text: `select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+             ${SIGN_SERVER} as server,
              (select json_agg(json_build_array(l.shard, l.owner is null, ${LEASE_MARK}))
                from leases l where l.owner is distinct from $1) as others,
              (select json_agg(json_build_array(p.id, ${PROCESS_MARK}))

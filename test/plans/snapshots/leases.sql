@@ -11,6 +11,7 @@ prepare "leases.forgetProcesses" (uuid[], text[]) as
 -- leases.readOthers: kept as read-other-leases, hot path
 prepare "leases.readOthers" (uuid) as
   select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
+  (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text as server,
   (select json_agg(json_build_array(l.shard, l.owner is null, concat_ws('/', l.epoch, l.beat, extract(epoch from l.expires_at))))
     from leases l where l.owner is distinct from $1) as others,
   (select json_agg(json_build_array(p.id, concat_ws('/', p.beat, extract(epoch from p.seen_at))))
