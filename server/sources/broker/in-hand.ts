@@ -41,6 +41,10 @@ export class InHand<M extends Message> {
     return this.#messages.size
   }
 
+  countUpTo(sequence: number): number {
+    return this.#messages.keys().reduce((count, seq) => count + (seq <= sequence ? 1 : 0), 0)
+  }
+
   /** How many messages may be asked for. At least one while any byte is free: a server for large messages
    *  sends small ones too, and those must not wait for each other. */
   room(): number {

@@ -56,8 +56,10 @@ export class NatsSession implements BrokerSession {
   #delivered = 0
   /** Behind the latest message, in the stream. */
   #waiting = 0
-  /** While all that is unacknowledged is gathered, nothing is applied, and gaps do no harm. */
+  /** While all that is unacknowledged is gathered, nothing is applied. */
   #isGathering = true
+  /** A message went elsewhere, or was lost, since it began to gather. */
+  #hasStrayed = false
   #failure: Error | null = null
   #stopPulling: (() => void) | null = null
   #onSettled: (() => void) | null = null
@@ -144,32 +146,37 @@ export class NatsSession implements BrokerSession {
    * come before them. So all are held until none is missing, and then submitted in stream order.
    */
   async #takeLeftovers(): Promise<void> {
+    while (!(await this.#gather())) this.#handBack()
+    this.#isGathering = false
+    for (const message of this.#inHand.inOrder()) this.#take(message)
+  }
+
+  /**
+   * True when all that was unacknowledged has come here since, and nothing went elsewhere. A process that was frozen with
+   * the right may still get a message, and acknowledge what it had recorded, of what is in hand, too: then nobody tells
+   * which are missing, and all is gathered again.
+   */
+  async #gather(): Promise<boolean> {
     const manager = await jetstreamManager(this.#connection, { checkAPI: false })
     const { stream, durable } = this.#options.settings
-    const pending = async () => {
-      const info = await manager.consumers.info(stream, durable)
-      this.#delivered = info.delivered.consumer_seq
-      return info.num_ack_pending
-    }
-    let missing = await pending()
-    if (missing === 0) return this.#submitGathered()
-    this.#options.log.info({ count: missing }, 'nats.waiting-for-leftovers')
+    const { num_ack_pending: count, delivered } = await manager.consumers.info(stream, durable)
+    this.#delivered = delivered.consumer_seq
+    this.#hasStrayed = false
+    if (count > 0) this.#options.log.info({ count }, 'nats.waiting-for-leftovers')
     const allAreBackAtMs = performance.now() + this.#timing.ackWaitMs + LATE_MS
-    while (missing > 0 && !this.#isEnded) {
+    for (;;) {
+      const missing = count - this.#inHand.countUpTo(delivered.stream_seq)
+      if (this.#isEnded) return true
+      if (missing === 0) return !this.#hasStrayed
       // Once all of them must be back they come before anything new, and they fit whatever their size: an
       // earlier session had them in hand, within the same bounds.
       const areBack = performance.now() > allAreBackAtMs
       const wanted = areBack ? missing : Math.min(missing, this.#inHand.room())
+      const before = this.#delivered
       if (wanted === 0) await delay(LOOK_AGAIN_MS)
       else await this.#pull(wanted, LEFTOVERS_EXPIRE_MS, () => {})
-      missing = (await pending()) - this.#inHand.size
+      if (areBack && this.#delivered === before) return false
     }
-    this.#submitGathered()
-  }
-
-  #submitGathered(): void {
-    this.#isGathering = false
-    for (const message of this.#inHand.inOrder()) this.#take(message)
   }
 
   /**
@@ -207,7 +214,9 @@ export class NatsSession implements BrokerSession {
   #follow(delivery: number): void {
     const isNext = delivery === this.#delivered + 1
     this.#delivered = delivery
-    if (!isNext && !this.#isGathering) this.end(new Error('a message went elsewhere, or was lost'))
+    if (isNext) return
+    if (this.#isGathering) this.#hasStrayed = true
+    else this.end(new Error('a message went elsewhere, or was lost'))
   }
 
   #take(message: JsMsg): void {

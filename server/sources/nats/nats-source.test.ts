@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { endsWithin } from '../../../test/support/ends-within.ts'
 import {
@@ -525,6 +525,33 @@ test('regression: what went to another process in between is applied before what
     warnings.some((line) => line.includes('went elsewhere')),
     warnings.join(),
   )
+  await source.stop()
+})
+
+test('regression: what was acknowledged elsewhere while leftovers were gathered does not stand for one that is missing', {
+  skip,
+}, async () => {
+  const it = await stage()
+  const frozen = await openConsumer(nats, settingsOf(it, server.port), {
+    inHandMax: 256,
+    ackWaitMs: TIMING.ackWaitMs,
+  })
+  const id = randomUUID()
+  for (const round of [1, 2]) await it.publish(id, `0 ${round}`)
+  await it.publish(randomUUID(), 'recorded before it froze')
+  const messages = await frozen.fetch({ max_messages: 3, expires: 5_000 })
+  const all: JsMsg[] = []
+  for await (const message of messages) all.push(message)
+  // A pull that was under way when it froze is the first in the line: it gets the first one again.
+  const stray = frozen.next({ expires: 30_000 })
+  const source = it.source()
+  assert.equal((await stray)?.seq, 1)
+  const manager = await jetstreamManager(nats)
+  const delivered = async () => (await manager.consumers.info(it.name, 'paybell')).delivered
+  await until('the others are here', async () => (await delivered()).consumer_seq >= 6)
+  all[2]?.ack()
+  await until('all are acknowledged', async () => (await it.open()) === 0)
+  assert.deepEqual([...new Set(roundsOf(it, 0))], [1, 2])
   await source.stop()
 })
 
