@@ -105,3 +105,40 @@ test('regression: what is parked of an endpoint that is found paused meanwhile i
     assert.deepEqual(seen, { noted: [], searched: [lane.shard] }, state)
   }
 })
+
+test('what is written down goes one statement after the other: two could wait for the same rows', async () => {
+  const world = { begun: [] as string[], ends: [] as (() => void)[] }
+  const write = (what: string) => {
+    world.begun.push(what)
+    return new Promise<void>((resolve, reject) => {
+      world.ends.push(what === 'postpone' ? () => reject(new Error('away')) : resolve)
+    })
+  }
+  const parking = new Parking(
+    testEnvironment({
+      park: (held) => write(`park ${held.length}`),
+      postpone: () => write('postpone'),
+    }),
+    {
+      lanes: { directory: new LaneDirectory(10), feeder: { noteParked() {} } } as unknown as Lanes,
+      shards: { holds: () => true, toHeld: (all: unknown) => all } as unknown as Shards,
+      reader: {} as DueReader,
+      findParked() {},
+      onMoved() {},
+    },
+    1_000,
+  )
+  parking.park([queued()])
+  await nextTick()
+  parking.postpone([queued()], 5)
+  parking.park([queued()])
+  parking.park([queued()])
+  await nextTick()
+  assert.deepEqual(world.begun, ['park 1'])
+  world.ends[0]?.()
+  await nextTick()
+  assert.deepEqual(world.begun, ['park 1', 'postpone'])
+  world.ends[1]?.()
+  await nextTick()
+  assert.deepEqual(world.begun, ['park 1', 'postpone', 'park 2'], 'after one that failed, too')
+})

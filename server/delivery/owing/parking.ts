@@ -32,6 +32,8 @@ export class Parking {
   readonly #awaitingRefill = new Queue<{ lane: Lane; room: number }>()
   #refills = 0
   #isStopped = false
+  /** What writes at the moment, and all that waits for its turn. */
+  #written: Promise<unknown> = Promise.resolve()
 
   constructor(environment: EngineEnvironment, parts: ParkingParts, retryMs: number) {
     this.#environment = environment
@@ -48,16 +50,26 @@ export class Parking {
       nextAttemptAtMs: untilMs,
     }))
     // When this fails the rows are merely read again a little too often.
-    this.#environment.store
-      .postpone(postponed)
-      .catch((error: unknown) => this.#warn(error, 'deliveries.not-postponed'))
+    this.#inTurn(() => this.#environment.store.postpone(postponed)).catch((error: unknown) =>
+      this.#warn(error, 'deliveries.not-postponed'),
+    )
   }
 
   /** Parked rows leave the due index; once they have, their lane knows where to find them. */
   park(deliveries: readonly QueuedDelivery[]): void {
     if (deliveries.length === 0) return
-    if (this.#parking.length === 0) queueMicrotask(() => void this.#write())
+    if (this.#parking.length === 0) void this.#inTurn(() => this.#write())
     this.#parking.push(...deliveries)
+  }
+
+  /**
+   * One statement after the other: a row that is read again before it has left the due index is written once more, and two
+   * statements that come to the same rows in another order wait for each other until the server ends one of them.
+   */
+  #inTurn(write: () => Promise<unknown>): Promise<unknown> {
+    const written = this.#written.then(write)
+    this.#written = written.catch(() => {})
+    return written
   }
 
   /** Nothing is read for lanes any more. */
