@@ -1,6 +1,7 @@
 // The database's own clock, which jumps: libfaketime under PostgreSQL, with an offset in a file that every
 // process of it reads each time it asks for the time. Which offset held when is noted, because rows tell the
-// database's time and receivers the true one.
+// database's time and receivers the true one. In a signal handler it gives the true time: where the clock is ahead,
+// PostgreSQL ends deadlocks and statements that take too long as much later, and where it is behind, too early.
 
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'

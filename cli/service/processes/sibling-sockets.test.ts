@@ -1,18 +1,15 @@
 // The connection between two serving processes, with both ends in this one.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { connect, Server } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { SiblingChannel } from '../../../server/delivery/seams/sibling-channel.ts'
 import { until } from '../../../test/support/until.ts'
 import { makeSocketPair, useSocket } from './sibling-sockets.ts'
 
 async function connected(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'paybell-siblings-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const sockets = await makeSocketPair(folder)
+  const sockets = await makeSocketPair()
   t.after(() => {
     for (const socket of sockets) socket.destroy()
   })
@@ -30,16 +27,14 @@ async function connected(t: TestContext) {
     return side as typeof side & { channel: SiblingChannel }
   }
   return {
-    folder,
     sockets,
     use,
     sides: () => sockets.map(use) as [ReturnType<typeof use>, ReturnType<typeof use>],
   }
 }
 
-test('texts arrive whole and in order, both ways, and nothing is left on disk', async (t) => {
-  const { folder, sides } = await connected(t)
-  assert.deepEqual(await readdir(folder), [])
+test('texts arrive whole and in order, both ways', async (t) => {
+  const { sides } = await connected(t)
   const [one, other] = sides()
   const texts = ['{}', '✓ é 🔔'.repeat(60_000), '{"n":1}']
   for (const text of texts) assert.equal(one.channel.send(text), true)
@@ -64,4 +59,27 @@ test('each side sees that the other has gone, and sends nothing after that', asy
   one.channel.close()
   await until('the other knows', () => other.isClosed && one.isClosed)
   assert.deepEqual([one.channel.send('x'), other.channel.send('x')], [false, false])
+})
+
+test('whoever else connects meanwhile is sent away, whatever comes first', async (t) => {
+  const strangers: ReturnType<typeof connect>[] = []
+  const ends: Promise<unknown>[] = []
+  const { listen } = Server.prototype
+  t.mock.method(Server.prototype, 'listen', function (this: Server, ...given: unknown[]) {
+    this.once('listening', () => {
+      const { port } = this.address() as { port: number }
+      for (const localAddress of ['127.0.0.1', '127.0.0.2']) {
+        const stranger = connect({ port, host: '127.0.0.1', localAddress })
+        ends.push(once(stranger.on('error', () => {}).resume(), 'close'))
+        strangers.push(stranger)
+      }
+    })
+    return listen.apply(this, given as Parameters<typeof listen>)
+  })
+  const { sides } = await connected(t)
+  t.mock.restoreAll()
+  await Promise.all(ends)
+  const [one, other] = sides()
+  one.channel.send('x')
+  await until('it has arrived', () => other.received.length === 1)
 })

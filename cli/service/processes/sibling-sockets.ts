@@ -2,28 +2,36 @@
 // each pair and gives the two ends away: the children need no address of each other, and nothing is left behind.
 
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join as joinPath } from 'node:path'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { SiblingChannel, SiblingEnd } from '../../../server/delivery/seams/sibling-channel.ts'
 
 /** What waits to be written; more is not handed over, and read from the database instead. */
 const WAITING_BYTES_MAX = 1024 * 1024
 
-/** Two connected sockets, paused. The folder is for this user alone, and gone before anything is said. */
-export async function makeSocketPair(within = tmpdir()): Promise<readonly [Socket, Socket]> {
-  const folder = await mkdtemp(joinPath(within, 'paybell-'))
+const LOOPBACK = '127.0.0.1'
+
+/**
+ * Two connected sockets, paused. Over the loopback, because a container may have no folder that it can write to. Whoever
+ * else on this machine connects in that moment comes from another address or port than our own end, and is sent away.
+ */
+export async function makeSocketPair(): Promise<readonly [Socket, Socket]> {
+  const accepted: Socket[] = []
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    accepted.push(socket.on('error', () => {}))
+  })
   try {
-    const server = createServer({ pauseOnConnect: true }).listen(joinPath(folder, 'pair'))
-    await once(server, 'listening')
-    const accepted = once(server, 'connection')
-    const one = connect({ path: joinPath(folder, 'pair') })
-    const [[other]] = await Promise.all([accepted, once(one, 'connect')])
-    server.close()
+    await once(server.listen(0, LOOPBACK), 'listening')
+    const { port } = server.address() as AddressInfo
+    const one = connect({ host: LOOPBACK, port, noDelay: true })
+    await once(one, 'connect')
+    const isOurs = ({ remoteAddress, remotePort }: Socket) =>
+      remoteAddress === one.localAddress && remotePort === one.localPort
+    while (!accepted.some(isOurs)) await once(server, 'connection')
+    const [other] = accepted.splice(accepted.findIndex(isOurs), 1)
     return [one, other as Socket]
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    server.close()
+    for (const stranger of accepted) stranger.destroy()
   }
 }
 
