@@ -32,6 +32,7 @@ test('the values conform to their schema, which knows every one of them and refu
     { replica: 3 },
     { replicas: 0 },
     { settings: { PAYBELL_MASTER_KEY: 'x' } },
+    { secret: { ...values.secret, others: { PAYBELL_MASTER_KEY: 'x' } } },
     { baseUrl: 'payments.example.com' },
   ]) {
     assert.ok(!conforms({ ...values, ...wrong }), JSON.stringify(wrong))
@@ -46,6 +47,7 @@ test('the templates ask for no value that there is not', () => {
     for (const [, path] of read(file).matchAll(/\.Values\.([\w.]+)/g)) {
       const names = (path as string).split('.')
       if (names[0] === 'settings') names.length = 1
+      if (names[1] === 'others') names.length = 2
       const value = names.reduce((of, name) => of?.[name], values)
       assert.notEqual(value, undefined, `${file}: ${path}`)
     }
@@ -90,6 +92,8 @@ const ALL = [
   'serviceMonitor.labels.release=prometheus',
   'networkPolicy.operatorFrom[0].podSelector.matchLabels.app=prometheus',
   'settings.PAYBELL_TRUSTED_PROXIES=10.0.0.0/8',
+  'settings.PAYBELL_PROCESSES=4',
+  'secret.others.PAYBELL_KAFKA_SASL_PASSWORD=kafka-password',
 ]
 
 function helm(...args: string[]): string {
@@ -138,8 +142,22 @@ describe('as helm renders it', { skip: skipWithout('helm') }, () => {
     }
     const [volume] = pod.volumes
     assert.equal(volume.secret.secretName, values.secret.name)
-    assert.equal(volume.secret.items.length, 3)
+    assert.equal(volume.secret.items.length, 4)
     assert.equal(container.volumeMounts[0].name, volume.name)
+  })
+
+  test('other secrets come as files, too, and settings as they are', () => {
+    const pod = render(ALL).find(({ kind }) => kind === 'Deployment')?.spec.template.spec
+    const env = new Map(
+      pod.containers[0].env.map(({ name, value }: { name: string; value: string }) => [
+        name,
+        value,
+      ]),
+    )
+    assert.equal(env.get('PAYBELL_PROCESSES'), '4')
+    const path = 'PAYBELL_KAFKA_SASL_PASSWORD'
+    assert.equal(env.get(`${path}_FILE`), `${pod.containers[0].volumeMounts[0].mountPath}/${path}`)
+    assert.deepEqual(pod.volumes[0].secret.items.at(-1), { key: 'kafka-password', path })
   })
 
   test('services, budget, policy and monitor find the pods, and only what is inside the operator', () => {

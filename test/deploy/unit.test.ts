@@ -48,6 +48,7 @@ test('it says when it is ready, is watched, and gets no rights and no user that 
   }
   assert.equal(valuesOf('WatchdogSec').length, 1)
   assert.deepEqual(valuesOf('CapabilityBoundingSet'), [''])
+  assert.match(valuesOf('ExecReload')[0] ?? '', /PAYBELL_PROCESSES.* kill -HUP \$MAINPID/)
   // The drain, and 20 seconds for what is under way.
   assert.ok(Number(valuesOf('TimeoutStopSec')) >= 25)
 })

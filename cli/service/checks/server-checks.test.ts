@@ -77,12 +77,12 @@ test('a pooler that shares connections fails; one that does not is reported', ()
 test('connections that PostgreSQL does not have are named', () => {
   const many = check('connections', {}, { connections: 200 })
   assert.equal(many.status, 'warning')
-  assert.match(many.detail, /203, PostgreSQL has 97/)
+  assert.match(many.detail, /204, PostgreSQL has 97/)
   // Three at a time, while two are replaced.
   assert.equal(check('connections', {}, { processes: 2 }).status, 'ok')
   const several = check('connections', {}, { processes: 5 })
   assert.equal(several.status, 'warning')
-  assert.match(several.detail, /5 processes, .* open up to 114, PostgreSQL has 97/)
+  assert.match(several.detail, /5 processes, .* open up to 120, PostgreSQL has 97/)
 })
 
 test('settings other than the measured ones are reported; autovacuum that is off is a warning', () => {

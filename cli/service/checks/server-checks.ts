@@ -13,8 +13,8 @@ export interface ServiceSize {
   retentionDays: number
 }
 
-/** Besides the shared ones: wake-ups, the session lock of the NATS source, a probe of a silent server. */
-const CONNECTIONS_BESIDES = 3
+/** Besides the shared ones: wake-ups, the sign of life, the session lock of the NATS source, a probe of a silent server. */
+const CONNECTIONS_BESIDES = 4
 /** Partitions are made a week ahead. */
 const DAYS_AHEAD = 8
 
