@@ -164,19 +164,18 @@ export class NatsSession implements BrokerSession {
     this.#hasStrayed = false
     if (count > 0) this.#options.log.info({ count }, 'nats.waiting-for-leftovers')
     const allAreBackAtMs = performance.now() + this.#timing.ackWaitMs + LATE_MS
-    for (;;) {
-      const missing = count - this.#inHand.countUpTo(delivered.stream_seq)
-      if (this.#isEnded) return true
-      if (missing === 0) return !this.#hasStrayed
+    for (let missing = count; missing > 0 && !this.#isEnded; ) {
       // Once all of them must be back they come before anything new, and they fit whatever their size: an
       // earlier session had them in hand, within the same bounds.
       const areBack = performance.now() > allAreBackAtMs
       const wanted = areBack ? missing : Math.min(missing, this.#inHand.room())
-      const before = this.#delivered
       if (wanted === 0) await delay(LOOK_AGAIN_MS)
       else await this.#pull(wanted, LEFTOVERS_EXPIRE_MS, () => {})
-      if (areBack && this.#delivered === before) return false
+      const before = missing
+      missing = count - this.#inHand.countUpTo(delivered.stream_seq)
+      if (areBack && missing === before) return false
     }
+    return this.#isEnded || !this.#hasStrayed
   }
 
   /**
