@@ -105,7 +105,9 @@ function keepAsking(t: TestContext, baseUrl: string) {
 
 test('two processes serve on one port: killed, replaced and stopped', async (t) => {
   const database = await cloneDatabase()
-  const served = startServe(t, database, { PAYBELL_DRAIN_SECONDS: '1' }, ['--processes', '2'])
+  // As in a container without a folder that it can write to.
+  const env = { PAYBELL_DRAIN_SECONDS: '1', TMPDIR: '/nowhere' }
+  const served = startServe(t, database, env, ['--processes', '2'])
   const [first, second] = await untilReady(served, 2)
   const { baseUrl } = first ?? assert.fail()
   assert.deepEqual([first?.process, second?.process], [1, 2])
@@ -116,6 +118,7 @@ test('two processes serve on one port: killed, replaced and stopped', async (t) 
     assert.equal((await fetch(`${baseUrl}/readyz`)).status, 200)
     await untilAllShardsAreShared(database.pool, 2)
     assert.equal(linesOf(served, 'processes.ready').length, 1)
+    assert.deepEqual(linesOf(served, 'processes.not-connected'), [])
     assert.equal(linesOf(served, 'paybell.starting').length, 1, 'said by the parent, for all')
   })
 
