@@ -115,12 +115,16 @@ export class Wire implements Looking {
   #begin(socket: Socket): void {
     const carried = this.#carried
     const request = this.#request
-    if (carried === null || request === null || !carried.mayBegin()) return
+    if (carried === null || request === null) return
+    const whole = request.bodyBytes <= JOINED_BYTES_MAX ? joined(request) : null
+    // Between the question and the system call nothing can be known: whatever can be done is done before it.
+    if (!carried.mayBegin()) return
     this.#request = null
     this.#reader.expect(carried)
+    if (whole === null) {
+      this.#writeInParts(socket, request).catch((error) => this.#lose(socket, error))
+    } else socket.write(whole)
     socket.ref()
-    if (request.bodyBytes <= JOINED_BYTES_MAX) socket.write(joined(request))
-    else this.#writeInParts(socket, request).catch((error) => this.#lose(socket, error))
   }
 
   async #writeInParts(socket: Socket, { head, body }: RequestBytes): Promise<void> {
