@@ -133,6 +133,35 @@ test('the only request of an attempt is the one that its row tells of', () => {
   assert.deepEqual(numbersOf(run), [1])
 })
 
+test('regression: what a process had handed to nobody yet when it was frozen may leave on waking: one request', () => {
+  // Frozen from 10.1 to 11.5 s; the other process had the shard in the meantime, and one of them has it afterwards.
+  const frozen = { kind: 'stall', node: 'n1', fromMs: 10_100, untilMs: 11_500 } as const
+  const leftOf = (copies: readonly Copy[], owner = 'n2') => {
+    const evidence = evidenceOf(copies, [], [0])
+    const takings = ['n1', 'n2', owner].map((node, at) => ({
+      ...{ shard: 0, epoch: at + 1, owner: node, atMs: 9_950 + 500 * at },
+    }))
+    Object.assign(evidence.stored, { leases: takings })
+    Object.assign(evidence, {
+      faults: [frozen],
+      nodes: new Map(copies.map(({ node }) => [node, node])),
+      received: evidence.received.map((line, at) => ({ ...line, from: copies[at]?.node })),
+    })
+    return toRunRecord(evidence).requests.map(({ hasLeftOnWaking }) => hasLeftOnWaking === true)
+  }
+  const before = { startedAtMs: 10_000, node: 'n1' }
+  const other = { startedAtMs: 10_500, node: 'n2' }
+  const waking = { startedAtMs: 11_405, node: 'n1' }
+  assert.deepEqual(leftOf([before, other, waking]), [false, false, true])
+  assert.deepEqual(leftOf([before, other, waking], 'n1'), [false, false, false], 'it has it again')
+  const later = { startedAtMs: 11_406, node: 'n1' }
+  assert.deepEqual(leftOf([before, waking, later]), [false, true, false], 'one is excused')
+  const beside = { startedAtMs: 11_405, node: 'n1' }
+  assert.deepEqual(leftOf([before, waking, beside]), [false, false, false], 'not looked at all')
+  const late = { startedAtMs: 11_700, node: 'n1' }
+  assert.deepEqual(leftOf([before, other, late]), [false, false, false], 'it was awake')
+})
+
 test('regression: an update that was under way in a frozen process is not owed to who registers meanwhile', () => {
   const evidence = evidenceOf([], [], [0])
   const [endpoint] = evidence.known

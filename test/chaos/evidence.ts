@@ -107,12 +107,53 @@ export function toRunRecord(evidence: Evidence): RunRecord {
     }
   })
   const attempts = matchRows(stored, requests, rest, clock)
+  for (const stall of rest.faults.filter(({ kind }) => kind === 'stall')) {
+    const first = findFirstOnWaking(requests, stall)
+    if (first === undefined) continue
+    const takings = owners.get(shards.get(first.endpointId) ?? -1) ?? []
+    if (wasTakenMeanwhile(takings, first, stall)) first.hasLeftOnWaking = true
+  }
   const endpoints = known.map(toHistory(stored, rest.faults))
   return { ...rest, ...stored, attempts, requests, endpoints }
 }
 
 function ownerAt(takings: readonly LeaseAct[], atMs: number): string | null {
   return takings.findLast((taking) => taking.atMs <= atMs)?.owner ?? null
+}
+
+/** It stops a little after the fault begins, and goes on a little before the end is noted. */
+const STOPPING_MS = 100
+const WAKING_MS = 150
+
+/**
+ * A process looks at its lease, and a few microseconds later the system has the request: one that is frozen in between cannot
+ * know. It has one thread, so this is one request at most, and the first to come from it afterwards: if another comes in the
+ * same moment, it has sent without looking.
+ */
+function findFirstOnWaking(
+  requests: readonly ReceivedRequest[],
+  { node, fromMs, untilMs }: FaultAct,
+): ReceivedRequest | undefined {
+  const [first, second] = requests
+    .filter(
+      (request) =>
+        request.node === node &&
+        request.startedAtMs > fromMs + STOPPING_MS &&
+        request.startedAtMs <= untilMs + WAKING_MS,
+    )
+    .toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+  if (first === undefined || first.startedAtMs < untilMs - WAKING_MS) return undefined
+  return second?.startedAtMs === first.startedAtMs ? undefined : first
+}
+
+/** Another process had the shard when it woke up. */
+function wasTakenMeanwhile(
+  takings: readonly LeaseAct[],
+  { node, startedAtMs }: ReceivedRequest,
+  { fromMs }: FaultAct,
+): boolean {
+  const last = takings.findLast(({ atMs }) => atMs <= startedAtMs)
+  return last !== undefined && last.owner !== node && last.atMs > fromMs
 }
 
 const SAME_ATTEMPT_MS = 2_500

@@ -13,7 +13,7 @@ const RUN: Told = {
     ['process frozen', 140],
   ]),
   ...{ deliveries: 60_000 },
-  ...{ lost: 0, inverted: 0, doubled: 5, violations: 0 },
+  ...{ lost: 0, inverted: 0, doubled: 5, leftOnWaking: 0, violations: 0 },
   ...{ takenMs: [300, 400], sentMs: [350, 450] },
   repeatWith: '--suite full --seed 7 --seconds 300 --clock-jumps',
 }

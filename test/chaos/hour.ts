@@ -53,6 +53,7 @@ export interface Told {
   lost: number
   inverted: number
   doubled: number
+  leftOnWaking: number
   violations: number
   takenMs: readonly number[]
   sentMs: readonly number[]
@@ -76,6 +77,7 @@ function tell({ seed, tookMs, verdict, faults, feeds, missing, repeatWith }: Cha
     lost: count(LOST),
     inverted: count(INVERTED),
     doubled: verdict.figures['duplicates after a 200'] ?? 0,
+    leftOnWaking: verdict.figures['left a frozen process on waking'] ?? 0,
     violations: verdict.violations.length,
     takenMs: verdict.rescue.takenMs,
     sentMs: verdict.rescue.sentMs,
@@ -138,6 +140,7 @@ export function toPage(results: readonly Told[], seed: number): string {
     `| lost | ${total(({ lost }) => lost)} |`,
     `| in the wrong order | ${total(({ inverted }) => inverted)} |`,
     `| sent again after a 200, which a fault may bring about | ${total(({ doubled }) => doubled)} |`,
+    `| left a process when it woke up, which was frozen in the microseconds before it sent: in whatever order | ${total(({ leftOnWaking }) => leftOnWaking)} |`,
     `| violations of any invariant | ${total(({ violations }) => violations)} |`,
     `| after a kill of its owner, until a shard had one again, while other faults went on | ${spread(results.flatMap(({ takenMs }) => takenMs))} |`,
     `| after a kill without another fault at the time, until its next callback | ${spread(results.flatMap(({ sentMs }) => sentMs))} |`,

@@ -44,6 +44,8 @@ export interface Verdict {
 
 const STOP_MS_MAX = 5_000
 const FLOWING_MS = 1_000
+/** It is a matter of microseconds: a process that does it more often does not look at its lease. */
+const LEFT_ON_WAKING_MAX = 3
 
 export function judge(run: RunRecord, conduct: Conduct): Verdict {
   const seen = new Set<string>()
@@ -104,6 +106,8 @@ function judgeConduct(run: RunRecord, conduct: Conduct, rescue: Rescue): Violati
   const slowest = Math.max(0, ...rescue.takenMs)
   if (slowest > run.limits.rescueMsMax) add('I2', `a shard was without an owner for ${slowest} ms`)
   if (!conduct.isDrained) add('I10', `not drained in ${conduct.drainedInMs} ms`)
+  const left = countLeftOnWaking(run)
+  if (left > LEFT_ON_WAKING_MAX) add('I12', `frozen processes sent ${left} requests on waking`)
   return wrong
 }
 
@@ -172,8 +176,13 @@ function countAll(run: RunRecord): Record<string, number> {
     'attempt rows': run.attempts.length,
     'requests without a row': run.requests.filter(({ attempt }) => attempt === 0).length,
     'duplicates after a 200': countDuplicates(run.requests),
+    'left a frozen process on waking': countLeftOnWaking(run),
     'shards taken': run.leases.length,
   }
+}
+
+function countLeftOnWaking({ requests }: RunRecord): number {
+  return requests.filter(({ hasLeftOnWaking }) => hasLeftOnWaking).length
 }
 
 function countDuplicates(requests: readonly ReceivedRequest[]): number {

@@ -1,11 +1,13 @@
 // What clocks that lie may cost, and what they may not. A machine whose every clock stood still cannot
 // know that its leases are lost: what it sends until its next renewal is excused from the order, and from
-// nothing else. Nothing excuses that a process sends the same attempt again and again.
+// nothing else. So is the one request that a process was about to hand to the system when it was frozen. Nothing
+// excuses that a process sends the same attempt again and again.
 
 import type { ReceivedRequest, RunRecord, Violation } from './records.ts'
 
 /** Sent by a process that could not know that another owns the shard by now. */
 export function isBlind(run: RunRecord, request: ReceivedRequest): boolean {
+  if (request.hasLeftOnWaking) return true
   return run.faults.some(
     (fault) =>
       fault.kind === 'pause' &&

@@ -161,6 +161,8 @@ export interface ReceivedRequest {
   signedBy: readonly string[] | null
   /** Who sent it, where that is known. */
   node: string | null
+  /** Its process was frozen after its last look at its lease and before the system call, until others had the shard. */
+  hasLeftOnWaking?: boolean
   sentAtMs: number
   startedAtMs: number
   /** What the receiver answered; null when it did not. */
