@@ -9,35 +9,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { parseMetrics } from '../deploy/scrape.ts'
 import { callCommand } from '../support/called-command.ts'
-import type { Started } from '../support/command-line.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/paybell.ts'
 import { isRunning } from '../support/postmaster.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { SERVED_OPERATOR_KEY, startServe } from '../support/served.ts'
-
-interface Line {
-  msg: string
-  pid: number
-  process?: number
-  baseUrl?: string
-}
-
-function linesOf(served: Started, msg: string): readonly Line[] {
-  return served
-    .stdout()
-    .split('\n')
-    .filter((line) => line.includes(`"msg":"${msg}"`))
-    .map((line) => JSON.parse(line) as Line)
-}
-
-/** The children that have become ready so far, oldest first. */
-async function untilReady(served: Started, count: number): Promise<readonly Line[]> {
-  return until(`${count} have become ready`, () => {
-    const ready = linesOf(served, 'paybell.ready')
-    return ready.length >= count && ready
-  })
-}
+import {
+  linesOf,
+  SERVED_OPERATOR_KEY,
+  type ServedLine,
+  startServe,
+  untilReady,
+} from '../support/served.ts'
 
 async function untilAllShardsAreShared(pool: Pool, processes: number): Promise<void> {
   await until('the shards are shared out', async () => {
@@ -54,7 +36,11 @@ async function ownersOf(pool: Pool): Promise<readonly string[]> {
 }
 
 /** Of one that was killed its row stays, until others have seen no life in it for a whole lease. */
-async function assertNothingLeft(pool: Pool, children: readonly Line[], killed = 0): Promise<void> {
+async function assertNothingLeft(
+  pool: Pool,
+  children: readonly ServedLine[],
+  killed = 0,
+): Promise<void> {
   for (const { pid } of children) await until(`${pid} has ended`, () => !isRunning(pid))
   const { rows } = await pool.query(
     'select (select count(*) from leases where owner is not null) as leases, (select count(*) from processes) as processes',
