@@ -21,25 +21,24 @@ const skip = 'missing' in kafka ? kafka.missing : false
 if (skip) console.log(`skipped: ${skip}`)
 
 const LONG_MS = 90_000
+/** Between two rounds of a feed that goes on meanwhile: it leaves the processors to what it feeds. */
 const ROUND_PAUSE_MS = 50
 const CA_FILE = fileURLToPath(new URL('../support/certificates/ca.pem', import.meta.url))
 
-/** A broker, a topic with a feed, an endpoint for its payments, and the settings of a process that takes them as in
- *  production. */
+/** A broker, a topic with a feed, a receiver, and the settings: `trust` of every process, as any may have the endpoint's
+ *  shard, and `source` of those that take payments from the topic. */
 async function prepare(t: TestContext, classPath: string) {
   const [broker] = await startKafka(t, classPath)
   assert.ok(broker)
   const feed = await KafkaFeed.open(t, [broker.address], { payments: 12, partitions: 4 })
-  const env = {
+  const trust = { PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8', PAYBELL_EXTRA_CA_FILE: CA_FILE }
+  const source = {
     PAYBELL_KAFKA_BROKERS: broker.address,
     PAYBELL_KAFKA_TOPIC: feed.topic,
     PAYBELL_KAFKA_GROUP: feed.group,
-    // Any process may have the endpoint's shard.
-    PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8',
-    PAYBELL_EXTRA_CA_FILE: CA_FILE,
   }
   const tls = { key: readCertificate('server.key'), cert: readCertificate('good.pem') }
-  return { feed, env, receiver: await startReceiver(t, tls) }
+  return { feed, trust, source, receiver: await startReceiver(t, tls) }
 }
 
 function untilRecorded(pool: Pool, feed: KafkaFeed, when: string): Promise<unknown> {
@@ -75,8 +74,7 @@ async function assertWhole(pool: Pool, feed: KafkaFeed, receiver: Receiver): Pro
 
 async function figureOf(url: string, name: string): Promise<number> {
   const series = parseMetrics(await (await fetch(`${url}/metrics`)).text())
-  const [one] = series.filter((each) => each.name === name)
-  return one?.value ?? assert.fail(`${name} is not there`)
+  return series.find((one) => one.name === name)?.value ?? assert.fail(`${name} is not there`)
 }
 
 async function publish(feed: KafkaFeed, rounds: number): Promise<void> {
@@ -87,7 +85,8 @@ test('a frozen process is replaced; when it wakes up it neither records nor comm
   skip,
 }, async (t) => {
   if ('missing' in kafka) return
-  const { feed, env, receiver } = await prepare(t, kafka.classPath)
+  const { feed, trust, source, receiver } = await prepare(t, kafka.classPath)
+  const env = { ...trust, ...source }
   const paybell = await startPaybell(t, { env })
   feed.accountId = paybell.accountId
   await paybell.caller.register(receiver.url(), 'key')
@@ -125,9 +124,9 @@ test('two processes of one command share the partitions, while one is killed and
   skip,
 }, async (t) => {
   if ('missing' in kafka) return
-  const { feed, env, receiver } = await prepare(t, kafka.classPath)
+  const { feed, trust, source, receiver } = await prepare(t, kafka.classPath)
   // Takes nothing from Kafka: it is here for the client.
-  const paybell = await startPaybell(t, { env: { PAYBELL_ALLOWED_NETWORKS: '127.0.0.0/8' } })
+  const paybell = await startPaybell(t, { env: trust })
   feed.accountId = paybell.accountId
   await paybell.caller.register(receiver.url(), 'key')
   const operatorPort = await freePort()
@@ -135,7 +134,8 @@ test('two processes of one command share the partitions, while one is killed and
     t,
     paybell.database,
     {
-      ...env,
+      ...trust,
+      ...source,
       PAYBELL_MASTER_KEY: paybell.masterKey.toString('base64'),
       PAYBELL_OPERATOR_PORT: `${operatorPort}`,
       PAYBELL_DRAIN_SECONDS: '1',
@@ -158,6 +158,7 @@ test('two processes of one command share the partitions, while one is killed and
   await untilShared([first.pid, second.pid])
 
   const stopped = new AbortController()
+  t.after(() => stopped.abort())
   const publishing = (async () => {
     while (!stopped.signal.aborted) {
       await publish(feed, 1)
