@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ReceivedRequest } from '../simulator/records.ts'
 import { type FedWrite, type Feed, ROLLED_BACK } from './feeds.ts'
-import { findRescues, judgeFeeds } from './verdict.ts'
+import { limitsOf, SMOKE } from './settings.ts'
+import { findRescues, judge as judgeAll, judgeFeeds } from './verdict.ts'
 
 function acknowledged(versions: readonly number[], feed: Feed = 'sql'): FedWrite[] {
   return versions.map((version) => ({
@@ -35,4 +37,32 @@ test('a shard whose owner is killed has none until another takes it, whatever el
   ]
   const { takenMs } = findRescues({ leases, requests: [] }, new Map(), kills)
   assert.deepEqual(takenMs, [900, 1_000], 'the last has not been taken again')
+})
+
+test('what leaves frozen processes on waking is condemned where it is more than chance', () => {
+  const condemned = (left: number) => {
+    const requests = Array.from(
+      { length: left },
+      (_, at): ReceivedRequest => ({
+        ...{ endpointId: `${at}`, webhookId: `${at}`, paymentId: `${at}`, sequence: 1, attempt: 0 },
+        ...{ isReplay: false, bodyHash: 'h', signedBy: null, node: 's1', hasLeftOnWaking: true },
+        ...{ sentAtMs: at, startedAtMs: at, status: 200, answeredAtMs: at, wasAnswerHeard: true },
+      }),
+    )
+    const none = { writes: [], endpoints: [], references: [] }
+    const { violations, figures } = judgeAll(
+      {
+        ...{ limits: limitsOf(SMOKE), replays: [], faults: [], dueAtFaultsEnd: [], ...none },
+        ...{ events: [], deliveries: [], attempts: [], finals: [], leases: [], statuses: [] },
+        ...{ requests, faultsEndedAtMs: 20_000, endedAtMs: 30_000 },
+      },
+      {
+        ...{ kills: [], stops: [], ownEnds: [], oddAnswers: [], statuses: [], shards: new Map() },
+        ...{ isDrained: true, disableAfterMs: 1_000, drainedInMs: 0, ...none },
+      },
+    )
+    assert.equal(figures['left a frozen process on waking'], left)
+    return violations.filter(({ invariant }) => invariant === 'I12').length
+  }
+  assert.deepEqual([condemned(1), condemned(3), condemned(4)], [0, 0, 1])
 })
