@@ -19,7 +19,7 @@ export async function bringForward(
   const { rowCount } = await db.query({
     name: 'bring-forward',
     text: `with held as (
-             select from leases where shard = $1 and epoch = $2 for key share
+             select 1 as one from leases where shard = $1 and epoch = $2 for key share
            ), late as (
              select p.client_key, p.id, p.latest from (
                select p.client_key, p.id, p.next_attempt_at,

@@ -118,9 +118,9 @@ export async function exhaustParked(
   const { rows } = await db.query<{ exhausted: number; looked: number; last_id: string | null }>({
     name: 'exhaust-parked',
     text: `with held as (
-             select from leases where shard = $1 and epoch = $4 for key share
+             select 1 as one from leases where shard = $1 and epoch = $4 for key share
            ), active as (
-             select from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
+             select 1 as one from endpoints where client_key = $2 and id = $3 and status = 'ACTIVE' for share
            ), page as materialized (
              select p.client_key, p.id, p.deadline_at from pending_deliveries p
              where p.shard = $1 and p.client_key = $2 and p.endpoint_id = $3

@@ -80,12 +80,15 @@ async function checkRole(db: Db, role: string): Promise<void> {
 }
 
 async function grantAll(db: Db, role: string, schema: string): Promise<void> {
-  await db.query(`
-    grant usage, create on schema ${schema} to ${role};
-    grant select, insert, update, delete on all tables in schema ${schema} to ${role};
-    grant usage, select on all sequences in schema ${schema} to ${role};
-    revoke all on migrations, migration_hashes from ${role};
-    grant select on migrations, migration_hashes to ${role};`)
+  for (const statement of [
+    `grant usage, create on schema ${schema} to ${role}`,
+    `grant select, insert, update, delete on all tables in schema ${schema} to ${role}`,
+    `grant usage, select on all sequences in schema ${schema} to ${role}`,
+    `revoke all on migrations, migration_hashes from ${role}`,
+    `grant select on migrations, migration_hashes to ${role}`,
+  ]) {
+    await db.query(statement)
+  }
   const { rows } = await db.query<{ name: string; is_audit: boolean; is_divided: boolean }>(
     `
     select c.oid::regclass::text as name,
@@ -97,12 +100,17 @@ async function grantAll(db: Db, role: string, schema: string): Promise<void> {
   )
   const lines = rows.flatMap(({ name, is_audit: isAudit, is_divided: isDivided }) => {
     // Partitions of the audit are reached through their parent.
-    if (isAudit) return [`revoke all on ${name} from ${role};`]
+    if (isAudit) return [`revoke all on ${name} from ${role}`]
     // Only an owner makes and drops partitions, and the service does so every day. Where it is the
     // owner already, the table is not locked for nothing.
-    return isDivided ? [`alter table ${name} owner to ${role};`] : []
+    return isDivided ? [`alter table ${name} owner to ${role}`] : []
   })
-  await db.query(`${lines.join('\n')}
-    grant select, insert on audit to ${role};
-    grant execute on function ${AUDIT_FUNCTIONS.join(', ')} to ${role};`)
+  // One by one: where Citus has distributed the cell, it hands a text on to the nodes whole, as one command.
+  for (const statement of [
+    ...lines,
+    `grant select, insert on audit to ${role}`,
+    `grant execute on function ${AUDIT_FUNCTIONS.join(', ')} to ${role}`,
+  ]) {
+    await db.query(statement)
+  }
 }

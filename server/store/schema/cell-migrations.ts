@@ -4,6 +4,7 @@
 
 import type pg from 'pg'
 import { FIRST_CELL, schemaOfCell } from '../../core/network/cell.ts'
+import { toStatements } from './migration-statements.ts'
 
 /** The text of a migration as it is for a cell. */
 export function toCellMigration(text: string, cell: number): string {
@@ -18,12 +19,23 @@ export function toCellMigration(text: string, cell: number): string {
 }
 
 /** A connection for the migration runner, which sends each migration as one text. */
-export function migrationsOfCell(client: pg.Client, cell: number): pg.Client {
-  if (cell === FIRST_CELL) return client
-  const query = (sent: string | pg.QueryConfig, values?: unknown[]) =>
+export function migrationsOfCell(
+  client: pg.Client,
+  cell: number,
+  isDistributed: boolean,
+): pg.Client {
+  if (cell === FIRST_CELL && !isDistributed) return client
+  const send = (sent: string | pg.QueryConfig, values?: unknown[]) =>
     typeof sent === 'string'
       ? client.query(toCellMigration(sent, cell), values)
       : client.query({ ...sent, text: toCellMigration(sent.text, cell) }, values)
+  const sendEach = async (sent: string | pg.QueryConfig, values?: unknown[]) => {
+    if (typeof sent !== 'string' || values !== undefined) return send(sent, values)
+    let last: unknown
+    for (const statement of toStatements(sent)) last = await send(statement)
+    return last
+  }
+  const query = isDistributed ? sendEach : send
   return new Proxy(client, {
     get: (of, name) => (name === 'query' ? query : Reflect.get(of, name, of)),
   })

@@ -68,17 +68,20 @@ async function hasCitus(db: Db): Promise<boolean> {
 
 /**
  * What a session that changes the schema is set to, where Citus is. A cell is made whole before it is distributed:
- * until then nothing of it is for the other nodes, and afterwards a function is when a table needs it.
+ * until then nothing of it is for the other nodes, and afterwards a function is when a table needs it. Returns whether
+ * the session's own cell has been distributed.
  */
-export async function prepareForMigration(db: Db): Promise<void> {
-  if (!(await hasCitus(db))) return
+export async function prepareForMigration(db: Db): Promise<boolean> {
+  if (!(await hasCitus(db))) return false
   const { rows } = await db.query<{ is: boolean }>(
     `select exists (select from pg_dist_schema where schemaid = to_regnamespace($1)) as is`,
     [schemaOfCell(await readCell(db))],
   )
-  await db.query(`set citus.enable_ddl_propagation = ${rows[0]?.is ? 'on' : 'off'}`)
+  const isDistributed = rows[0]?.is === true
+  await db.query(`set citus.enable_ddl_propagation = ${isDistributed ? 'on' : 'off'}`)
   await db.query('set citus.create_object_propagation = deferred')
   await db.query('set citus.enable_unsafe_triggers = on')
+  return isDistributed
 }
 
 async function readCell(db: Db): Promise<number> {

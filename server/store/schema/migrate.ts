@@ -55,14 +55,15 @@ export async function migrate(
   await client.connect()
   try {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`)
-    await prepareForMigration(client)
+    const isDistributed = await prepareForMigration(client)
     const dir = options.migrationsDir ?? MIGRATIONS_DIR
     const hashes = await readMigrationHashes(dir)
     const changed = await findChangedMigrations(client, hashes)
     if (changed.length > 0) throw new Error(changedMigrationText(changed))
     const lockTries = options.lockTries ?? LOCK_TRIES
     const { cell } = addressOf(url)
-    const applied = await applyPending(client, { dir, names: [...hashes.keys()], lockTries, cell })
+    const of = { dir, names: [...hashes.keys()], lockTries, cell, isDistributed }
+    const applied = await applyPending(client, of)
     await noteMigrationHashes(client, hashes, now).catch((error) => {
       // Another process notes the same ones at this moment.
       if (!isLockTimeout(error)) throw error
@@ -83,6 +84,7 @@ interface Migrations {
   names: readonly string[]
   lockTries: LockTries
   cell: number
+  isDistributed: boolean
 }
 
 /** A role that does not own the schema may serve: where nothing is to be done, nothing is tried. */
@@ -133,14 +135,14 @@ async function countPending(client: pg.Client, names: readonly string[]): Promis
 
 async function apply(
   client: pg.Client,
-  { dir, cell }: Migrations,
+  { dir, cell, isDistributed }: Migrations,
   { pending, count }: { pending: number; count: number },
 ): Promise<readonly string[]> {
   // Loaded where there is something to migrate: most starts find nothing, and should be quick.
   const { runner } = await import('node-pg-migrate')
   try {
     const applied = await runner({
-      dbClient: migrationsOfCell(client, cell),
+      dbClient: migrationsOfCell(client, cell, isDistributed),
       dir,
       direction: 'up',
       count,
