@@ -13,6 +13,8 @@ export interface Outcome {
   failures: string[]
   /** Of all its files, which ran side by side. */
   seconds: number
+  /** Of the process that ran them, and of what it started and saw end; not of the shared database. */
+  cpuSeconds: number
 }
 
 export interface FileOutcome extends Outcome {
@@ -20,11 +22,11 @@ export interface FileOutcome extends Outcome {
 }
 
 export function emptyOutcome(name: GroupName, file: string): FileOutcome {
-  return { name, file, passed: 0, skips: [], failures: [], seconds: 0 }
+  return { name, file, passed: 0, skips: [], failures: [], seconds: 0, cpuSeconds: 0 }
 }
 
 const DOTS_PER_LINE = 100
-const SLOWEST_SHOWN = 5
+const SLOWEST_SHOWN = 10
 let dots = 0
 
 export function noteResult(outcome: Outcome, news: TestResult): void {
@@ -37,24 +39,29 @@ export function noteResult(outcome: Outcome, news: TestResult): void {
 
 function addUp(files: readonly FileOutcome[]): Outcome[] {
   const groups = new Map<GroupName, Outcome>()
-  for (const { name, passed, skips, failures, seconds } of files) {
+  for (const { name, passed, skips, failures, seconds, cpuSeconds } of files) {
     const group = groups.get(name) ?? emptyOutcome(name, '')
     group.passed += passed
     group.skips.push(...skips)
     group.failures.push(...failures)
     group.seconds += seconds
+    group.cpuSeconds += cpuSeconds
     groups.set(name, group)
   }
   return [...groups.values()]
 }
 
-export function tell(files: readonly FileOutcome[], seconds: number): void {
+/** What the run took, with all processes that it started. */
+export interface Took {
+  seconds: number
+  cpuSeconds: number
+}
+
+export function tell(files: readonly FileOutcome[], { seconds, cpuSeconds }: Took): void {
   const outcomes = addUp(files)
   console.log('\n')
   for (const outcome of outcomes) console.log(lineOf(outcome))
-  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
-  const named = slowest.map(({ file, seconds }) => `${file} ${Math.round(seconds)} s`)
-  console.log(`slowest: ${named.join(', ')}`)
+  tellSlowest(files)
   const failures = outcomes.flatMap((outcome) => outcome.failures)
   for (const failure of failures) console.log(`failed ${headOf(failure)}`)
   for (const skip of outcomes.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`)
@@ -62,7 +69,18 @@ export function tell(files: readonly FileOutcome[], seconds: number): void {
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.filter(({ failures }) => failures.length > 0).map(({ name }) => name)
   const verdict = failed.length === 0 ? 'none failed' : `FAILED: ${failed.join(', ')}`
-  console.log(`\n${passed} tests passed in ${Math.round(seconds)} s; ${verdict}`)
+  const took = `${Math.round(seconds)} s, ${Math.round(cpuSeconds)} CPU-s`
+  console.log(`\n${passed} tests passed in ${took}; ${verdict}`)
+}
+
+/** The database that they share is in no file's processor time. */
+function tellSlowest(files: readonly FileOutcome[]): void {
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
+  console.log('slowest files:')
+  for (const { file, seconds, cpuSeconds } of slowest) {
+    const times = [seconds, cpuSeconds].map((each) => `${Math.round(each)}`.padStart(4))
+    console.log(`${times[0]} s ${times[1]} CPU-s  ${file}`)
+  }
 }
 
 /** Its test, and where it stands. */

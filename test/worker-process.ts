@@ -24,6 +24,8 @@ export class WorkerProcess {
   hasEnded = false
   /** What it held when the last file ended. */
   bytes = 0
+  /** What it and its children had used by then. */
+  cpuSeconds = 0
 
   constructor() {
     const args = [`--import=${CONTEXTS}`, `--test-reporter=${REPORTER}`]
@@ -40,6 +42,7 @@ export class WorkerProcess {
     this.#child.on('message', (news: TestNews) => {
       if (news.kind !== 'file') return this.#onResult(news)
       this.bytes = news.processBytes
+      this.cpuSeconds = news.cpuSeconds
       this.#onFileEnd()
     })
     this.#closed = new Promise((resolve) => {

@@ -1,27 +1,49 @@
-// No test is left out of `npm test` and `npm run test:slow`, and none runs twice.
+// No test is left out of all tiers, and none is in two.
 
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
-import { filesOf, GROUP_NAMES } from '../groups.ts'
+import { drawnFiles, filesOf, GROUP_NAMES, GROUPS } from '../groups.ts'
 
 test('every test file is in exactly one group', () => {
   const all = globSync([
     '{server,cli}/**/*.test.ts',
     'sdk/src/**/*.test.ts',
     'test/**/*.test.ts',
-    'bench/{floors,harness,paybell,peers,report,scenarios}/**/*.test.ts',
+    'bench/{floors,harness,paybell,peers,report,scenarios,trace}/**/*.test.ts',
   ])
   const grouped = GROUP_NAMES.flatMap(filesOf)
   assert.ok(all.length > 250)
   assert.deepEqual(grouped.toSorted(), all.toSorted())
 })
 
-test('what is long by nature is in its name, and in no group of `npm test`', () => {
-  const slow = filesOf('slow')
-  assert.ok(slow.length > 0)
+test('a file of a later tier says so in its name', () => {
+  for (const name of GROUP_NAMES) {
+    const { tier } = GROUPS[name]
+    const files = filesOf(name)
+    assert.ok(files.length > 0, name)
+    const ending =
+      tier === 'test' ? /^[^.]+(?:\.fuzz)?\.test\.ts$/ : new RegExp(`\\.${tier}\\.test\\.ts$`)
+    assert.deepEqual(
+      files.filter((file) => !ending.test(file)),
+      [],
+    )
+  }
+})
+
+test('over the landings every file of the release is run', () => {
+  const drawn = new Set<string>()
+  for (let commit = 0; commit < 300; commit++) {
+    for (const file of drawnFiles(`${commit}`)) drawn.add(file)
+  }
   assert.deepEqual(
-    slow.filter((file) => !file.endsWith('.slow.test.ts')),
-    [],
+    [...drawn].toSorted(),
+    filesOf('release').filter((file) => !OF_ITS_OWN.has(file)),
   )
 })
+
+/** It has a smaller neighbour, whose own sample moves with the commit. */
+const OF_ITS_OWN = new Set([
+  'test/simulator/simulator.release.test.ts',
+  'test/chaos/scenarios.release.test.ts',
+])

@@ -4,15 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SIMULATOR, seedsOf } from '../support/slices.ts'
-import { Counters } from './counters.ts'
 import { contendedPlan, cutEverywhere, cutOnce } from './crash-points.ts'
 import { jumpedPlan } from './jumped.ts'
+import { liveThrough } from './live-through.ts'
 import { latestPlan, misledPlan, overtakenPlan } from './overtaken.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject } from './subject.ts'
-
-/** About one in a thousand seeds: `npm run sim` demands it, a slice cannot. */
-const RARE = 'stale record refused'
 
 const subject = await loadSubject()
 
@@ -68,20 +65,9 @@ test('regression: seeds that once showed a fault are clean', async () => {
 })
 
 test(`no invariant breaks in ${SIMULATOR.fixed} fixed and ${SIMULATOR.random} random seeds`, async (t) => {
-  const counters = new Counters()
   const seeds = seedsOf(SIMULATOR)
   t.diagnostic(`random seeds from ${seeds[SIMULATOR.fixed]} on`)
-  for (const seed of seeds) {
-    const verdict = await simulate(seed, subject)
-    counters.add(verdict.counters)
-    assert.deepEqual(
-      verdict.violations.map(({ invariant, detail }) => `${invariant} ${detail}`),
-      [],
-      `repeat it: npm run sim -- --seed ${seed} --verbose`,
-    )
-  }
-  const missing = counters.missing.filter((what) => what !== RARE)
-  assert.deepEqual(missing, [], 'what must happen sometimes never did')
+  await liveThrough(seeds, subject)
 })
 
 test('F1: a process may die at every point of a delivery’s life, and two at every other', async (t) => {

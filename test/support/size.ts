@@ -1,5 +1,5 @@
-// How large a test is: small with every `npm test`, at full size in `npm run test:slow`. A file with both
-// sizes has a neighbour `….slow.test.ts`, which imports full-size.ts and then the file itself.
+// How large a test is: small with every landing, at full size in `npm run test:release`. A file with both
+// sizes has a neighbour `….release.test.ts`, which imports full-size.ts and then the file itself.
 
 const FULL = 'PAYBELL_TEST_FULL_SIZE'
 

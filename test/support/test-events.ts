@@ -5,13 +5,14 @@ import { relative } from 'node:path'
 import { Transform } from 'node:stream'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
+import { cpuSeconds } from './cpu-time.ts'
 
 export type TestNews =
   | { kind: 'passed' }
   | { kind: 'skipped'; name: string; reason: string }
   | { kind: 'failed'; name: string; where: string; error: string }
   /** All its tests have ended, and what they said has been reported. */
-  | { kind: 'file'; processBytes: number }
+  | { kind: 'file'; processBytes: number; cpuSeconds: number }
 
 /** test/worker.ts has one test around all files, and in it one around each file. */
 const NESTING_OF_FILES = 1
@@ -31,7 +32,10 @@ function toNews(event: TestEvent): TestNews[] {
   if (nesting > NESTING_OF_FILES) return news
   const failures = news.filter(({ kind }) => kind === 'failed')
   if (nesting < NESTING_OF_FILES) return failures
-  return [...failures, { kind: 'file', processBytes: process.memoryUsage.rss() }]
+  return [
+    ...failures,
+    { kind: 'file', processBytes: process.memoryUsage.rss(), cpuSeconds: cpuSeconds() },
+  ]
 }
 
 type Pass = Extract<TestEvent, { type: 'test:pass' }>['data']

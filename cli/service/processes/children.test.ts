@@ -1,4 +1,4 @@
-// The parent's rules, with children that only pretend. Real ones are in test/e2e/processes.test.ts.
+// The parent's rules, with children that only pretend. Real ones are in test/e2e/processes.slow.test.ts.
 
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'

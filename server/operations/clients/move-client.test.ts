@@ -1,5 +1,5 @@
 // What a move does to the databases of two cells, without a process that serves either: the moments in which it is broken
-// off, or something else writes. Under load it is in test/e2e/move-client.slow.test.ts.
+// off, or something else writes. Under load it is in test/e2e/move-client.release.test.ts.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -4,7 +4,7 @@
 // | attack | held by |
 // |---|---|
 // | raw paths, forms and framings towards the operator's side at the public port | here, `server/route/plain-path.test.ts` |
-// | the operator's sign-in at the public port | here, `test/e2e/route-ports.test.ts` |
+// | the operator's sign-in at the public port | here, `test/e2e/route-ports.slow.test.ts` |
 // | the operator's session at the public port, requests of other sites | here, `server/http/routes/open/console.test.ts` |
 // | every operation with every credential | `server/http/roles.test.ts` |
 // | forms, HTTP Basic and their mixtures at /auth/token | `server/http/requests/token-form.test.ts` |

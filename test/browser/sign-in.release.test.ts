@@ -1,4 +1,4 @@
-// Signing in to the console other than by the form, which walk.test.ts fills in: by a link, with a key of another role,
+// Signing in to the console other than by the form, which walk.slow.test.ts fills in: by a link, with a key of another role,
 // with one that is revoked.
 
 import assert from 'node:assert/strict'

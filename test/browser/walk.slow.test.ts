@@ -1,6 +1,6 @@
 // Every page of the console in a real browser, as an operator and as a client who sign in and out by the form: each
 // has what it is for, in every tab, breaks no policy, asks nobody but the service, and is accessible in both themes. One page of the
-// browser walks through all of them. What can be done on them is proven by the neighbours, ….slow.test.ts.
+// browser walks through all of them. What can be done on them is proven by the neighbours, ….release.test.ts.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -1,5 +1,5 @@
 // `paybell route` before two cells, in two schemas of one database: each request reaches its cell, lists are those of
-// all, and a client that has moved is found. Under load it moves in route-servers.slow.test.ts.
+// all, and a client that has moved is found. Under load it moves in route-servers.release.test.ts.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -18,18 +18,19 @@ const MAIN = fileURLToPath(new URL('../../cli/paybell.js', import.meta.url))
 
 /** Blocks that are not run here, by how they begin. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'export DATABASE_URL=': 'production needs a database of its own: test/e2e/serve.test.ts',
-  'node --max-semi-space-size': 'cli/operator/node-flags.test.ts compares it',
+  'export DATABASE_URL=': 'production needs a database of its own: test/e2e/serve.slow.test.ts',
+  'node --max-semi-space-size': 'cli/operator/node-flags.slow.test.ts compares it',
   'paybell payments erase': 'test/e2e/erasure.test.ts',
   'npm install @opentelemetry': 'needs the network; test/e2e/tracing.test.ts loads an SDK',
-  'DATABASE_URL=postgres://paybell_owner': 'test/e2e/app-role.test.ts',
-  'nats ': 'needs the nats command; test/e2e/nats.test.ts publishes the same',
-  'kafka-': 'needs a Kafka; test/e2e/kafka.slow.test.ts publishes the same',
-  PAYBELL_TIME_SCALE: 'test/docs/first-hour.test.ts walks on from there',
+  'DATABASE_URL=postgres://paybell_owner': 'test/e2e/app-role.slow.test.ts',
+  'nats ': 'needs the nats command; test/e2e/nats.slow.test.ts publishes the same',
+  'kafka-': 'needs a Kafka; test/e2e/kafka.release.test.ts publishes the same',
+  PAYBELL_TIME_SCALE: 'test/docs/first-hour.slow.test.ts walks on from there',
   'npx --package=./paybell-0.2.0.tgz paybell sandbox':
-    'test/e2e/packages.slow.test.ts starts it from its tarball',
-  'npm install --prefix': 'needs the network; test/e2e/packages.slow.test.ts installs the tarball',
-  'npm ci && npm start': 'test/docs/readme-walk.test.ts walks on from there',
+    'test/e2e/packages.release.test.ts starts it from its tarball',
+  'npm install --prefix':
+    'needs the network; test/e2e/packages.release.test.ts installs the tarball',
+  'npm ci && npm start': 'test/docs/readme-walk.slow.test.ts walks on from there',
   'docker build': 'needs an engine; test/deploy/image.test.ts reads the Dockerfile',
   'cd deploy/compose': 'needs an engine; test/deploy/compose.test.ts runs prepare.sh',
   'kubectl create secret': 'needs a cluster; test/deploy/chart.test.ts renders the chart',
