@@ -2,9 +2,9 @@
 // has no pg_dump, and what matters here is not restoring but seeing a change in a review.
 // Run by itself (`npm run schema`), it rewrites schema.sql and notes the hashes of new migrations.
 
-import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { writeChanged } from '../../packages/write-changed.ts'
 import { noteNewMigrations } from './frozen-migrations.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
 
@@ -118,7 +118,7 @@ if (import.meta.main) {
   const server = await startTestServer()
   try {
     const text = await onServer(databaseUrl(server.url, TEMPLATE), dumpSchema)
-    await writeFile(SCHEMA_FILE, text)
+    writeChanged(SCHEMA_FILE, text)
     console.log('schema.sql is written.')
     const noted = await noteNewMigrations()
     if (noted.length > 0) console.log(`Frozen from now on: ${noted.join(', ')}.`)

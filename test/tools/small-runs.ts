@@ -1,0 +1,84 @@
+// Every script of package.json and every program that CONTRIBUTING.md and bench/README.md name, with how it is run small. What
+// nobody runs breaks unseen.
+
+import { findKafka } from '../support/kafka-jars.ts'
+import { findNatsServer } from '../support/nats-server.ts'
+
+export interface SmallRun {
+  args: readonly string[]
+  /** What it prints when it has done its work. */
+  prints: RegExp
+  /** Why it cannot run here. */
+  skip?: string | false
+}
+
+/** Another test, or the run of the tests itself, runs it. */
+export interface Elsewhere {
+  by: string
+}
+
+const kafka = await findKafka()
+const NEEDS_KAFKA = 'missing' in kafka && kafka.missing
+const NEEDS_NATS = findNatsServer() === null && 'nats-server is not installed'
+
+/** `folder` is a temporary one of the test. */
+export function scripts(folder: string): Readonly<Record<string, SmallRun | Elsewhere>> {
+  return {
+    start: { by: 'test/docs/readme-walk.slow.test.ts' },
+    test: { by: 'test/house/interrupted.slow.test.ts' },
+    'test:slow': { by: '.ci/run' },
+    'test:release': { by: 'test/house/interrupted.slow.test.ts' },
+    postinstall: { by: '.ci/run' },
+    check: { by: '.ci/run' },
+    // The same program as check, and nothing to write after it.
+    format: { by: '.ci/run' },
+    'build:console': { by: 'test/run.ts' },
+    schema: { args: [], prints: /schema\.sql is written/ },
+    packages: { args: [folder], prints: /paybell/ },
+    sbom: { args: [folder], prints: /cdx\.json/ },
+    licences: { args: [], prints: /THIRD-PARTY-LICENSES\.md/ },
+    wire: { args: [], prints: /is written/ },
+    plans: { args: ['save-endpoint-hours'], prints: /insert into endpoint_hours/ },
+    'fuzz:answers': { args: ['500'], prints: /500 answers .* never more lenient/ },
+    sim: { by: 'test/simulator/simulator.slow.test.ts' },
+    'sim:mutants': { by: 'test/simulator/simulator.slow.test.ts' },
+    chaos: {
+      args: ['--suite', 'smoke', '--seconds', '3', '--seed', '11', '--quiet'],
+      prints: /delivered/,
+    },
+    rehearse: { by: 'test/upgrade/upgrade.slow.test.ts' },
+    'measure:lists': { args: ['2000'], prints: /deliveries/ },
+    'measure:locked': { args: ['1'], prints: /p50 [\d.]+ ms, .*; [1-9]\d* PUTs/ },
+    'measure:statement': { args: ['5000'], prints: /hours/ },
+    'measure:migrations': { args: ['2000', '100'], prints: /migrat/ },
+    'measure:nats': {
+      args: ['50', '2'],
+      prints: /published 100 .*; events 100/,
+      skip: NEEDS_NATS,
+    },
+    'measure:kafka': { args: ['0', '1'], prints: /records/, skip: NEEDS_KAFKA },
+    bench: {
+      args: ['--trial', '--no-peers', '--no-floors', '--scenarios=none', '--only=^Paybell$'],
+      prints: /Paybell/,
+    },
+  }
+}
+
+/** By their files. */
+export const PROGRAMS: Readonly<Record<string, SmallRun>> = {
+  'bench/trace.ts': {
+    args: ['--slices', '1', '--seconds', '2', '--warm-up', '50'],
+    prints: /^100 of 100 PUTs traced/m,
+  },
+  'bench/memory.ts': { args: ['--count=500'], prints: /MB at rest, \d+ MB with [1-9]\d* of 500/ },
+  'bench/store-pairs.ts': {
+    args: ['.', '--rounds', '1', '--batches', '1', '--lone', '5'],
+    prints: /\d/,
+  },
+  'bench/sending-pairs.ts': { args: ['.', '1', '20'], prints: /\d/ },
+  'bench/pairs.ts': { args: ['put', '1', '100', '.', '.'], prints: /\d/ },
+  'bench/registered.ts': { args: ['300'], prints: /300 endpoints/ },
+  'bench/processes.ts': { args: ['1', '100'], prints: /\d/ },
+  'bench/allocations.ts': { args: ['batch', '500', '.'], prints: /bytes/ },
+  'bench/http-put.ts': { args: ['1', '50', '.'], prints: /\d/ },
+}
