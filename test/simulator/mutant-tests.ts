@@ -4,8 +4,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { startTestServer, type TestServer } from '../support/test-server.ts'
-import type { TestedMutant } from './mutant.ts'
-import { copyWith, type Patch, PROJECT } from './patched-copy.ts'
+import type { ChangedFiles } from './mutated-files.ts'
+import { copyWith, PROJECT } from './patched-copy.ts'
 
 /** What the service's own tests need around them. */
 const PARTS = ['server', 'migrations', 'test/conformance', 'test/simulator', 'test/support']
@@ -20,17 +20,17 @@ export class MutantTests {
   #server: Promise<TestServer> | null = null
   readonly #soundMs = new Map<string, number>()
 
-  /** The first failure of the mutant's test, or null when all of it passes. */
-  async failureOf({ patches, test }: TestedMutant): Promise<string | null> {
+  /** The first failure of a mutant's test, or null when all of it passes. */
+  async failureOf(changed: ChangedFiles, test: string): Promise<string | null> {
     const soundMs = this.#soundMs.get(test) ?? (await this.#timeSound(test))
     const testMsMax = Math.max(FAULTY_TEST_MS_MIN, FAULTY_TIMES * soundMs)
-    const failure = await this.#run(test, patches, Math.min(testMsMax, TEST_MS_MAX))
+    const failure = await this.#run(test, changed, Math.min(testMsMax, TEST_MS_MAX))
     return failure && `${test}: ${failure}`
   }
 
   async #timeSound(test: string): Promise<number> {
     const startedAt = performance.now()
-    const failure = await this.#run(test, [], TEST_MS_MAX)
+    const failure = await this.#run(test, null, TEST_MS_MAX)
     if (failure !== null) throw new Error(`${test} fails without any fault: ${failure}`)
     const tookMs = performance.now() - startedAt
     this.#soundMs.set(test, tookMs)
@@ -42,12 +42,16 @@ export class MutantTests {
     await server?.stop()
   }
 
-  async #run(test: string, patches: readonly Patch[], testMsMax: number): Promise<string | null> {
+  async #run(
+    test: string,
+    changed: ChangedFiles | null,
+    testMsMax: number,
+  ): Promise<string | null> {
     this.#server ??= startTestServer()
     const { url } = await this.#server
     // The original is there, with what was compiled of it before.
-    if (patches.length === 0) return firstFailure(test, PROJECT, url, testMsMax)
-    const { root, remove } = await copyWith(patches, PARTS)
+    if (changed === null) return firstFailure(test, PROJECT, url, testMsMax)
+    const { root, remove } = await copyWith(changed, PARTS)
     try {
       return await firstFailure(test, root, url, testMsMax)
     } finally {
@@ -78,7 +82,7 @@ async function firstFailure(
   const [code] = await once(child, 'close')
   if (code === 0) return null
   // A statement that is no longer SQL would prove nothing.
-  if (/^ *code: '42\d\d\d'$/m.test(tap)) throw new Error(`a patch broke the SQL:\n${tap}`)
+  if (/^ *code: '42\d\d\d'$/m.test(tap)) throw new Error(`a mutant broke the SQL:\n${tap}`)
   return FAILURE.exec(tap)?.groups?.name ?? 'the file fails'
 }
 

@@ -1,12 +1,14 @@
 // npm run sim:mutants: every deliberate fault in the service must be caught, within 10,000 seeds of the
-// simulator or by the test that it names. Says which files each one patched, and what caught it. What breaks
+// simulator or by the test that it names. Says where each one is, and what caught it. What breaks
 // without the fault does not count.
 
 import { parseArgs } from 'node:util'
 import type { Mutant, TestedMutant } from './mutant.ts'
 import { MUTANTS } from './mutant-table.ts'
 import { MutantTests } from './mutant-tests.ts'
-import { copyWith } from './patched-copy.ts'
+import { type ChangedFiles, mutate } from './mutated-files.ts'
+import { NamedPlaces } from './named-places.ts'
+import { copyWith, PROJECT } from './patched-copy.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject, type Subject } from './subject.ts'
 
@@ -19,10 +21,11 @@ const { values } = parseArgs({
 
 const seedsMax = Number(values.seeds)
 const mutants = MUTANTS.filter(({ name }) => name.includes(values.only))
+const places = new NamedPlaces(PROJECT)
 const original = await loadSubject()
 const tests = new MutantTests()
 let survivors = 0
-console.log(`${'mutant'.padEnd(46)} patched file → caught by`)
+console.log(`${'mutant'.padEnd(46)} place and file → caught by`)
 try {
   // Tests run in processes of their own, beside the seeds.
   await Promise.all([huntAll(), testAll()])
@@ -33,22 +36,35 @@ console.log(survivors === 0 ? `all ${mutants.length} are caught` : `${survivors}
 process.exitCode = survivors === 0 ? 0 : 1
 
 async function huntAll(): Promise<void> {
-  for (const mutant of mutants) if (!('test' in mutant)) print(mutant, await hunt(mutant))
+  for (const mutant of mutants) {
+    if (!('test' in mutant)) await print(mutant, (changed) => hunt(mutant, changed))
+  }
 }
 
 async function testAll(): Promise<void> {
   const tested = mutants.filter((mutant): mutant is TestedMutant => 'test' in mutant)
-  for (const mutant of tested) print(mutant, await tests.failureOf(mutant))
+  for (const mutant of tested) {
+    const test = places.testOf(mutant.test)
+    await print(mutant, (changed) => tests.failureOf(changed, test))
+  }
 }
 
-function print({ name, patches }: Mutant, caughtBy: string | null): void {
+async function print(
+  mutant: Mutant,
+  look: (changed: ChangedFiles) => Promise<string | null>,
+): Promise<void> {
+  const changed = mutate(mutant, places)
+  const startedAt = performance.now()
+  const caughtBy = await look(changed)
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
   if (caughtBy === null) survivors++
-  const files = [...new Set(patches.map(({ file }) => file))].join(', ')
-  console.log(`${name.padEnd(46)} ${files}\n${' '.repeat(49)}→ ${caughtBy ?? 'SURVIVES'}`)
+  const where = `${Object.keys(mutant.edits).join(', ')} in ${[...changed.keys()].join(', ')}`
+  console.log(`${mutant.name.padEnd(46)} ${where}`)
+  console.log(`${' '.repeat(49)}→ ${caughtBy ?? 'SURVIVES'} (${seconds} s)`)
 }
 
-async function hunt({ patches, seed: likely }: Mutant): Promise<string | null> {
-  const copy = await copyWith(patches, ['server'])
+async function hunt({ seed: likely }: Mutant, changed: ChangedFiles): Promise<string | null> {
+  const copy = await copyWith(changed, ['server'])
   try {
     const subject = await loadSubject(`${copy.root}/server`)
     const seeds = Array.from({ length: seedsMax }, (_, index) => index + 1)
