@@ -2,9 +2,9 @@
 // simulator or by the test that it names. Says where each one is, and what caught it. What breaks
 // without the fault does not count.
 
-import { parseArgs } from 'node:util'
+import { sampleName } from '../support/sample.ts'
 import type { Mutant, TestedMutant } from './mutant.ts'
-import { MUTANTS } from './mutant-table.ts'
+import { chooseMutants, type MutantChoice } from './mutant-choice.ts'
 import { MutantTests } from './mutant-tests.ts'
 import { type ChangedFiles, mutate } from './mutated-files.ts'
 import { NamedPlaces } from './named-places.ts'
@@ -12,15 +12,8 @@ import { copyWith, PROJECT } from './patched-copy.ts'
 import { simulate } from './simulate.ts'
 import { loadSubject, type Subject } from './subject.ts'
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '10000' },
-    only: { type: 'string', default: '' },
-  },
-})
-
-const seedsMax = Number(values.seeds)
-const mutants = MUTANTS.filter(({ name }) => name.includes(values.only))
+const { mutants, seedsMax, about } = readChoice()
+if (about !== null) console.log(about)
 const places = new NamedPlaces(PROJECT)
 const original = await loadSubject()
 const tests = new MutantTests()
@@ -34,6 +27,15 @@ try {
 }
 console.log(survivors === 0 ? `all ${mutants.length} are caught` : `${survivors} survive`)
 process.exitCode = survivors === 0 ? 0 : 1
+
+function readChoice(): MutantChoice {
+  try {
+    return chooseMutants(process.argv.slice(2), sampleName)
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(2)
+  }
+}
 
 async function huntAll(): Promise<void> {
   for (const mutant of mutants) {
