@@ -226,7 +226,7 @@ export const ENGINE_MUTANTS: readonly (Mutant | TestedMutant)[] = [
   },
   {
     name: 'lost health is not put back',
-    seed: 385,
+    seed: 721,
     edits: { 'HealthWriter.#save': drop('putBack') },
   },
   {
