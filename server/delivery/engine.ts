@@ -1,7 +1,7 @@
 // The engine: holds the parts together and keeps them going. Work comes from three sources (handed off
 // after a commit, read because it is due, taken up again because it was parked), goes through the lanes
 // to the sender, and only for shards whose lease has room for a whole attempt.
-// Long because it puts all parts together: what each tells another passes here.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it puts all parts together: what each tells another passes here.
 
 import type { RetryPolicy } from '../core/delivery/backoff.ts'
 import type { LeasePolicy } from '../core/delivery/lease.ts'

@@ -1,6 +1,6 @@
 // Everything that was tried on an export of the audit with a text editor, a key of one's own and other signed words of the
 // service, and what a check has to say of it. One table for our own command and for the Python of docs/audit.md.
-// Long because it is one list.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it is one list.
 
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { toCanonicalJson } from '../../server/core/plain/canonical-json.ts'

@@ -1,5 +1,5 @@
 // Every statement that lists, looks up or counts, called as the operations call it.
-// Long because it is one list.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it is one list.
 
 import { parseDeliveryFilter } from '../../server/core/asking/delivery-filter.ts'
 import { FEED_START } from '../../server/core/asking/feed-cursor.ts'

@@ -1,5 +1,5 @@
 // Every other statement that writes: what clients and operators change, and what upkeep does.
-// Long because it is one list.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it is one list.
 
 import { DAY_MS } from '../../server/core/delivery/backoff.ts'
 import { DEFAULT_SETTINGS } from '../../server/core/delivery/endpoint-settings.ts'

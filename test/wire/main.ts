@@ -10,10 +10,10 @@ const WRITTEN = `// Written by \`npm run wire\` from the schemas of server/http;
 `
 
 const CLIENT_HEAD = `// The shapes that go over the wire, as callers import them.
-// Long because it lists every shape and is written by a script.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it lists every shape and is written by a script.
 ${WRITTEN}`
 const OPERATOR_HEAD = `// What the operator's interface and the ways in take and send, as callers import it.
-// Long because it lists every shape and is written by a script.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it lists every shape and is written by a script.
 ${WRITTEN}`
 const CONSOLE_HEAD = `// The operator's shapes, and what the console's session and the sandbox send, for the console and the command
 // line. The package does not export the latter.

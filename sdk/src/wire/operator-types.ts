@@ -1,5 +1,5 @@
 // What the operator's interface and the ways in take and send, as callers import it.
-// Long because it lists every shape and is written by a script.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it lists every shape and is written by a script.
 // Written by `npm run wire` from the schemas of server/http; a test compares them.
 
 import type { Money } from './payment-parts.ts'

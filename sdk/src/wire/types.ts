@@ -1,5 +1,5 @@
 // The shapes that go over the wire, as callers import them.
-// Long because it lists every shape and is written by a script.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it lists every shape and is written by a script.
 // Written by `npm run wire` from the schemas of server/http; a test compares them.
 
 import type { Money, PaymentDocument } from './payment-parts.ts'

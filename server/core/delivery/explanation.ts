@@ -1,6 +1,6 @@
 // Why a delivery is where it is, what comes next and when: one to four sentences in plain words. Pure:
 // the time is handed in, and every number comes from the delivery or from the policies it lives by.
-// Long because it is one list: what is said of each state, and of each thing that holds a delivery up.
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: it is one list: what is said of each state, and of each thing that holds a delivery up.
 
 import { toDurationText } from '../plain/time-text.ts'
 import { delayAfterMs, type RetryPolicy } from './backoff.ts'
