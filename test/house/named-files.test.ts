@@ -19,11 +19,3 @@ for (const document of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
     )
   })
 }
-
-test('a payment change is followed through twenty files, each named once', () => {
-  const [, path = ''] = readText('ARCHITECTURE.md').split('## One payment change, followed through')
-  const [main = ''] = path.split('\n### ')
-  const named = [...main.matchAll(NAMED)].map(([, file]) => file)
-  assert.equal(named.length, 20)
-  assert.equal(new Set(named).size, 20)
-})
