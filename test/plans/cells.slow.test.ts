@@ -29,7 +29,8 @@ import { callReads } from './calls-reads.ts'
 import { callWrites } from './calls-writes.ts'
 import { Recorder } from './recorder.ts'
 import { pickSample } from './sample.ts'
-import { readSnapshots } from './snapshots.ts'
+import { renderStatement, SESSION } from './shown.ts'
+import { withTypes } from './states.ts'
 import { fillWorld, NOW } from './world.ts'
 
 const CELL = 1_000
@@ -76,7 +77,11 @@ test('every statement of the store works in the schema of any cell', async (t) =
   await callStore(recorder)
   await callCells(recorder)
   // As somebody does who pastes them into psql.
-  for (const [, text] of await readSnapshots()) await plain.pool.query(text)
+  const typed = await withTypes(plain.pool, recorder.statements)
+  const shown = typed.map((statement) => renderStatement({ ...statement, isHot: false }))
+  const psql = await plain.pool.connect()
+  await psql.query([SESSION, ...shown].join('\n'))
+  psql.release(true)
   t.diagnostic(`${recorder.statements.length} statements`)
 })
 

@@ -144,18 +144,14 @@ function listSites(): readonly Site[] {
 const paths = new Map(globSync('**/*.ts', { cwd: STORE }).map((path) => [basename(path), path]))
 
 /** From the store's folder. */
-export function pathOf(file: string): string {
+function pathOf(file: string): string {
   return paths.get(file) ?? file
 }
 
-export function storeFiles(): readonly string[] {
+function storeFiles(): readonly string[] {
   return [...paths.keys()]
     .filter((file) => !file.endsWith('.test.ts') && !PASSING_ON.has(file))
     .toSorted()
-}
-
-export function sourceOf(file: string): string {
-  return linesOf(file).join('\n')
 }
 
 const linesRead = new Map<string, readonly string[]>()

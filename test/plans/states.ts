@@ -1,6 +1,6 @@
 // Every statement of the store, and its plans in every state that a database and its statistics can be in.
 
-import type { PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { TestDatabase } from '../support/database.ts'
 import { callCells } from './calls-cells.ts'
 import { callHotPath } from './calls-hot.ts'
@@ -92,9 +92,13 @@ export interface StatePlan {
   plan: PlanNode
 }
 
-export interface Explained extends Statement {
+/** With what PostgreSQL says of it. */
+export interface SentStatement extends Statement {
   isHot: boolean
   parameterTypes: readonly string[]
+}
+
+export interface Explained extends SentStatement {
   plans: readonly StatePlan[]
   /** What it read of a full database; null where it was not run. */
   read: RowsRead | null
@@ -162,7 +166,26 @@ export async function explainStore(
   }
 }
 
-async function callStore({ pool }: TestDatabase) {
+/** All that the store sends, without a look at any plan. */
+export async function readStatements(): Promise<readonly SentStatement[]> {
+  const { pool } = await makeEmptyWorld({})
+  await fillWorld(pool)
+  const { statements } = await callStore({ pool })
+  return withTypes(pool, statements)
+}
+
+/** Prepares them, which also says what their parameters are. */
+export async function withTypes<S extends Statement>(pool: Pool, statements: readonly S[]) {
+  const client = await pool.connect()
+  const types = await prepareAll(client, statements)
+  client.release(true)
+  return statements.map((statement, index) => ({
+    ...statement,
+    parameterTypes: types[index] ?? [],
+  }))
+}
+
+async function callStore({ pool }: Pick<TestDatabase, 'pool'>) {
   const recorder = new Recorder(pool)
   const sample = await pickSample(pool)
   await callHotPath(recorder, sample)
@@ -198,7 +221,10 @@ class Looker {
       const isFirst = this.version === 0
       this.version = await readVersion(client)
       await client.query(SETTINGS)
-      if (isFirst || this.version < 16) await prepareAll(client, this.explained)
+      if (isFirst || this.version < 16) {
+        const types = await prepareAll(client, this.explained)
+        for (const [index, one] of this.explained.entries()) one.parameterTypes = types[index] ?? []
+      }
       // All at once: they travel together, and are answered in order.
       const asked: Promise<unknown>[] = []
       for (const [index, statement] of this.explained.entries()) {
@@ -267,8 +293,11 @@ const SETTINGS = `set plan_cache_mode = force_generic_plan; set effective_cache_
 
 const nameOf = (index: number) => `statement_${index}`
 
-/** Each statement under a name of its own; that also says what its parameters are. */
-async function prepareAll(client: PoolClient, statements: Explained[]): Promise<void> {
+/** Each under a name of its own; the types of their parameters, in their order. */
+async function prepareAll(
+  client: PoolClient,
+  statements: readonly Statement[],
+): Promise<readonly (readonly string[])[]> {
   await client.query(
     statements.map(({ text }, index) => `prepare ${nameOf(index)} as ${text}`).join(';\n'),
   )
@@ -276,7 +305,5 @@ async function prepareAll(client: PoolClient, statements: Explained[]): Promise<
     'select name, parameter_types::text[] as types from pg_prepared_statements',
   )
   const types = new Map(rows.map((row) => [row.name, row.types]))
-  for (const [index, statement] of statements.entries()) {
-    statement.parameterTypes = types.get(nameOf(index)) ?? []
-  }
+  return statements.map((_, index) => types.get(nameOf(index)) ?? [])
 }
