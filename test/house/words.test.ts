@@ -1,44 +1,9 @@
 // What users read uses words that they know. The list is the table in CONTRIBUTING.md: say, do not say.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { filesUnder, ROOT, textsOfPage, textsOfSource, type UserText } from './user-texts.ts'
-
-interface Word {
-  word: string
-  say: string
-  pattern: RegExp
-}
-
-/** The rows of the table. */
-function readWords(): Word[] {
-  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
-  const table = text.slice(text.indexOf('| Do not say | Say |')).split('\n\n')[0] as string
-  return table
-    .split('\n')
-    .slice(2)
-    .flatMap((row) => {
-      const [words, say] = row.slice(2, -2).split(' | ') as [string, string]
-      return words.split(', ').map((word) => ({ word, say, pattern: toPattern(word) }))
-    })
-}
-
-/** Lines are wrapped anywhere. */
-function toPattern(word: string): RegExp {
-  return new RegExp(`\\b${word.replaceAll(' ', '\\s+')}\\b`)
-}
-
-const words = readWords()
-
-function offences(texts: readonly UserText[]): string[] {
-  return texts.flatMap(({ file, line, text }) =>
-    words
-      .filter(({ pattern }) => pattern.test(text))
-      .map(({ word, say }) => `${file}:${line} says "${word}": say ${say}`),
-  )
-}
+import { filesUnder, textsOfPage, textsOfSource } from './user-texts.ts'
+import { offences, words } from './user-words.ts'
 
 const server = [
   ...filesUnder('server/http', /\.ts$/),
