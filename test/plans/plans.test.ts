@@ -20,6 +20,7 @@ const NOT_RUN = [
 
 /** Rare, or with other bounds each time: none of these has a plan that is kept. */
 const NAMELESS = [
+  'endpoint-health.saveHealth',
   'events.readPayloadsWithin',
   'late-successes.findRecorded',
   'late-successes.recordLateSuccesses',
