@@ -8,12 +8,8 @@ import type { Pool } from 'pg'
 import { parseMetrics, seriesOf } from '../../test/deploy/scrape.ts'
 import { cloneDatabase } from '../../test/support/database.ts'
 import { endsWithin } from '../../test/support/ends-within.ts'
-import {
-  type assertProblem,
-  OPERATOR_KEY,
-  onboard,
-  serveHttp,
-} from '../../test/support/injected-server.ts'
+import { OPERATOR } from '../../test/support/injected-calls.ts'
+import { type assertProblem, onboard, serveHttp } from '../../test/support/injected-server.ts'
 import { sized } from '../../test/support/size.ts'
 import { EVENT_KINDS } from '../core/payments/payment.ts'
 import { UuidMaker } from '../core/plain/uuid.ts'
@@ -119,7 +115,7 @@ describe('metrics', () => {
       (id: string) => ({ url: '/v1/webhooks/list', headers: { ...client.bearer, accountid: id } }),
       (id: string) => ({
         url: `/operator/v1/payments/${id}`,
-        headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+        headers: OPERATOR,
       }),
       (id: string) => ({ url: `/nowhere/${id}?key=${id}`, headers: {} }),
     ]

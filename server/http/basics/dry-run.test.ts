@@ -2,37 +2,27 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
-import {
-  assertProblem,
-  OPERATOR_KEY,
-  onboard,
-  serveHttp,
-} from '../../../test/support/injected-server.ts'
+import { call, OPERATOR } from '../../../test/support/injected-calls.ts'
+import { assertProblem, onboard, serveHttp } from '../../../test/support/injected-server.ts'
 
 const { pool } = await cloneDatabase()
 
 test('regression: an act without a dry run refuses one that is asked for in the body', async (t) => {
   const server = await serveHttp(t, pool)
   const { bearer } = await onboard(server)
-  const operator = { authorization: `Bearer ${OPERATOR_KEY}` }
   const id = randomUUID()
   const acts = [
     [`/v1/deliveries/${id}/replay`, bearer],
     [`/v1/deliveries/${id}/retry`, bearer],
     [`/v1/webhooks/${id}/retry`, bearer],
-    [`/operator/v1/deliveries/${id}/replay`, operator],
-    [`/operator/v1/deliveries/${id}/cancel`, operator],
-    [`/operator/v1/deliveries/${id}/retry`, operator],
-    [`/operator/v1/endpoints/${id}/retry`, operator],
+    [`/operator/v1/deliveries/${id}/replay`, OPERATOR],
+    [`/operator/v1/deliveries/${id}/cancel`, OPERATOR],
+    [`/operator/v1/deliveries/${id}/retry`, OPERATOR],
+    [`/operator/v1/endpoints/${id}/retry`, OPERATOR],
   ] as const
   for (const [url, headers] of acts) {
     const ask = (payload: string) =>
-      server.app.inject({
-        method: 'POST',
-        url,
-        headers: { ...headers, 'content-type': 'application/json' },
-        payload,
-      })
+      call(server, { ...headers, 'content-type': 'application/json' }, 'POST', url, payload)
     for (const name of ['dryRun', 'dry_run', 'DRYRUN']) {
       const answer = await ask(JSON.stringify({ [name]: true }))
       const { errors } = assertProblem(answer, 400, 'invalid-fields')

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
+import { putPayment } from '../../../test/support/injected-calls.ts'
 import {
-  OPERATOR_KEY,
   onboard,
   serveHttp,
+  type TestServer,
   type TestServerOptions,
 } from '../../../test/support/injected-server.ts'
 import { SAMPLE } from '../../../test/support/payment-sample.ts'
@@ -55,7 +56,7 @@ test('regression: of large payments that arrive together, one is read in each it
     return parse(text)
   })
   const files = Array.from({ length: 6 }, () => randomBytes(FILE_BYTES))
-  const answers = await Promise.all(files.map((file) => put(server.app, accountId, file)))
+  const answers = await Promise.all(files.map((file) => put(server, accountId, file)))
   for (const { statusCode, body } of answers) assert.equal(statusCode, 404, body)
   assert.equal(parsedAt.length, 6)
   assert.equal(new Set(parsedAt).size, 6, `read in the iterations ${parsedAt.join(' ')}`)
@@ -78,14 +79,14 @@ test('a large file that is wrong is reported as a small one is', async (t) => {
     [`${whole}\n`, 'not-base64'],
     [randomBytes(10 * 1024 * 1024 + 1).toString('base64'), 'file-too-large'],
   ] as const) {
-    const answer = await put(server.app, accountId, text)
+    const answer = await put(server, accountId, text)
     assert.equal(answer.statusCode, 400)
     assert.deepEqual(
       answer.json().errors.map(({ pointer, code }: FieldFault) => [pointer, code]),
       [['/document/base64EncodedFile', code]],
     )
   }
-  const malformed = await put(server.app, accountId, `${'a'.repeat(FILE_BYTES)}"`)
+  const malformed = await put(server, accountId, `${'a'.repeat(FILE_BYTES)}"`)
   assert.equal(malformed.json().code, 'malformed-json')
 })
 
@@ -112,24 +113,11 @@ async function serve(t: TestContext) {
   return { server: Object.assign(server, { entered }), accountId }
 }
 
-function put(
-  app: Awaited<ReturnType<typeof serveHttp>>['app'],
-  accountId: string,
-  file: Buffer | string,
-) {
+function put(server: Pick<TestServer, 'app'>, accountId: string, file: Buffer | string) {
   const { id: _, version: __, ...payment } = SAMPLE as Record<string, unknown>
   const document = { mediaType: 'application/pdf', name: 'a.pdf', base64EncodedFile: 'FILE' }
   const text = typeof file === 'string' ? file : file.toString('base64')
-  return app.inject({
-    method: 'PUT',
-    url: `/operator/v1/payments/${randomUUID()}`,
-    headers: {
-      authorization: `Bearer ${OPERATOR_KEY}`,
-      accountid: accountId,
-      'content-type': 'application/json',
-    },
-    payload: JSON.stringify({ ...payment, document }).replace('FILE', () =>
-      text.replaceAll('\n', '\\n'),
-    ),
-  })
+  const body = JSON.stringify({ ...payment, document })
+  const spelt = body.replace('FILE', () => text.replaceAll('\n', '\\n'))
+  return putPayment(server, accountId, randomUUID(), spelt)
 }

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
+import { addEndpoint, call, OPERATOR, putPayment } from '../../../test/support/injected-calls.ts'
 import {
   assertProblem,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestClient,
@@ -18,7 +18,6 @@ import type { MoveState } from '../../core/network/client-move.ts'
 
 const { pool } = await cloneDatabase()
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
-const operator = { authorization: `Bearer ${OPERATOR_KEY}` }
 const NEW_ADDRESS = 'https://seven.example'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -28,13 +27,8 @@ interface Call {
   body?: object
 }
 
-function ask({ method, path, body }: Call, headers: Record<string, string> = operator) {
-  return server.app.inject({
-    method,
-    url: path,
-    headers,
-    ...(body === undefined ? {} : { payload: body }),
-  })
+function ask({ method, path, body }: Call, headers: Record<string, string> = OPERATOR) {
+  return call(server, headers, method, path, body)
 }
 
 const O = '/operator/v1'
@@ -42,22 +36,9 @@ const O = '/operator/v1'
 /** A client with an endpoint, a payment, and a delivery that has ended. */
 async function ready() {
   const client = await onboard(server)
-  const registered = await ask(
-    {
-      method: 'POST',
-      path: '/v1/webhooks/register',
-      body: { callbackUrl: 'https://receiver.test/hooks', sharedKey: 'a key that is long enough' },
-    },
-    client.headers,
-  )
-  assert.equal(registered.statusCode, 200, registered.body)
+  await addEndpoint(server, client)
   const paymentId = randomUUID()
-  const put = await server.app.inject({
-    method: 'PUT',
-    url: `${O}/payments/${paymentId}`,
-    headers: { ...operator, accountid: client.accountId, 'content-type': 'application/json' },
-    payload: sampleBody({ id: paymentId }),
-  })
+  const put = await putPayment(server, client.accountId, paymentId, sampleBody({ id: paymentId }))
   assert.equal(put.statusCode, 201, put.body)
   const { rows } = await pool.query(
     `select p.id, p.endpoint_id, s.id as secret_id from pending_deliveries p

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
+import { call, WEBHOOKS } from '../../../test/support/injected-calls.ts'
 import { onboard, serveHttp } from '../../../test/support/injected-server.ts'
 import {
   type StoredEndpoint,
@@ -38,8 +39,7 @@ async function storeBacklog({ clientKey, endpointId, shard }: StoredEndpoint, ro
 }
 
 function requestDeletion({ endpointId }: StoredEndpoint) {
-  const url = `/v1/webhooks/${endpointId}`
-  return server.app.inject({ method: 'DELETE', url, headers: client.headers })
+  return call(server, client.headers, 'DELETE', `${WEBHOOKS.path}/${endpointId}`)
 }
 
 async function countStates(endpointId: string): Promise<Record<string, number>> {
@@ -88,7 +88,7 @@ test('regression: deletions that wait for an endpoint hold one connection, and n
     await db.query('select from endpoints where id = $1 for update', [webhook.endpointId])
     waiting = Array.from({ length: 8 }, () => requestDeletion(webhook))
     await untilWaiting(pool, 'for no key update')
-    const list = await server.app.inject({ url: '/v1/webhooks/list', headers: other.headers })
+    const list = await call(server, other.headers, 'GET', WEBHOOKS.path)
     assert.equal(list.statusCode, 200, list.body)
   })
   const answers = await Promise.all(waiting)

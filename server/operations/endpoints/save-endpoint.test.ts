@@ -3,6 +3,13 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
+import {
+  addEndpoint,
+  call,
+  ENDPOINT,
+  postEndpoint,
+  WEBHOOKS,
+} from '../../../test/support/injected-calls.ts'
 import { onboard, serveHttp, type TestClient } from '../../../test/support/injected-server.ts'
 import { untilWaiting } from '../../../test/support/stored-deliveries.ts'
 import { DEFAULT_SETTINGS } from '../../core/delivery/endpoint-settings.ts'
@@ -16,8 +23,6 @@ import { saveEndpoint } from './save-endpoint.ts'
 const CONNECTIONS_MAX = 10
 const { pool } = await cloneDatabase({ connectionsMax: CONNECTIONS_MAX })
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
-const URL_GIVEN = 'https://example.com/hook'
-const KEY = 'a-long-random-text-that-only-we-two-know'
 
 test('regression: webhooks and listeners of one client wait in one line', async () => {
   const { clientKey, accountId } = await onboard(server)
@@ -42,7 +47,7 @@ test('regression: webhooks and listeners of one client wait in one line', async 
       accountId,
       url: href,
       href,
-      sharedKey: KEY,
+      sharedKey: ENDPOINT.sharedKey,
       header: null,
     })
   }
@@ -52,14 +57,7 @@ test('regression: webhooks and listeners of one client wait in one line', async 
   assert.equal(heldMax, 1)
 })
 
-async function register({ headers }: TestClient): Promise<string> {
-  const payload = { callbackUrl: URL_GIVEN, sharedKey: KEY }
-  await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
-  const list = await server.app.inject({ url: '/v1/webhooks/list', headers })
-  return list.json().content[0].id
-}
-
-interface Call {
+interface Change {
   method: 'PATCH' | 'POST' | 'PUT'
   url: string
   payload?: object
@@ -69,7 +67,7 @@ interface Call {
 async function assertRoomForOthers(
   client: TestClient,
   hold: (db: Db) => Promise<unknown>,
-  call: Call,
+  change: Change,
 ): Promise<void> {
   const other = await onboard(server, 'Other')
   let isHeld = true
@@ -77,12 +75,12 @@ async function assertRoomForOthers(
     await hold(db)
     const { headers } = client
     const calls = Array.from({ length: 3 * CONNECTIONS_MAX }, async () => {
-      const { statusCode } = await server.app.inject({ ...call, headers })
+      const { statusCode } = await server.app.inject({ ...change, headers })
       return { statusCode, isEarly: isHeld }
     })
     // The first may be answered before they have all come as far as they come.
     for (const _ of [1, 2, 3]) {
-      const answer = await server.app.inject({ url: '/v1/webhooks', headers: other.bearer })
+      const answer = await call(server, other.bearer, 'GET', WEBHOOKS.path)
       assert.equal(answer.statusCode, 200, 'another client is kept out of the pool')
     }
     isHeld = false
@@ -96,27 +94,27 @@ async function assertRoomForOthers(
 
 test('regression: changes of one endpoint that wait for its row leave the connections to other clients', async () => {
   const client = await onboard(server)
-  const id = await register(client)
+  const { id } = await addEndpoint(server, client)
   await assertRoomForOthers(
     client,
     (db) => db.query('select from endpoints where id = $1 for update', [id]),
-    { method: 'PATCH', url: `/v1/webhooks/${id}`, payload: { description: 'x' } },
+    { method: 'PATCH', url: `${WEBHOOKS.path}/${id}`, payload: { description: 'x' } },
   )
 })
 
 test('regression: so do addresses for notices that wait for their lock', async () => {
   const client = await onboard(server)
-  const payload = { callbackUrl: 'https://example.com/notices', sharedKey: KEY }
+  const payload = { callbackUrl: 'https://example.com/notices', sharedKey: ENDPOINT.sharedKey }
   await assertRoomForOthers(client, lockNotices, { method: 'PUT', url: '/v1/notices', payload })
 })
 
 test('regression: so do retries of an endpoint', async () => {
   const client = await onboard(server)
-  const id = await register(client)
+  const { id } = await addEndpoint(server, client)
   await assertRoomForOthers(
     client,
     (db) => db.query('select from endpoints where id = $1 for update', [id]),
-    { method: 'POST', url: `/v1/webhooks/${id}/retry` },
+    { method: 'POST', url: `${WEBHOOKS.path}/${id}/retry` },
   )
 })
 
@@ -136,18 +134,16 @@ test('the line of a client has an end, and that of another client has room', asy
 test('regression: a registration keeps the settings that a PATCH in another process gives at the same time', async () => {
   const client = await onboard(server)
   const { clientKey, headers } = client
-  const id = await register(client)
-  const url = '/v1/webhooks/register'
-  const payload = { callbackUrl: URL_GIVEN, sharedKey: KEY, deliver: 'latest' }
+  const { id } = await addEndpoint(server, client)
   const settings = { ...DEFAULT_SETTINGS, events: ['payment.paid' as const] }
   const { answer } = await inTransaction(pool, async (db) => {
     await replaceSettings(db, clientKey, id, settings, new Date())
-    const answer = server.app.inject({ method: 'POST', url, headers, payload })
+    const answer = postEndpoint(server, client, { ...ENDPOINT, deliver: 'latest' })
     await untilWaiting(pool, 'endpoints')
     return { answer }
   })
   assert.equal((await answer).statusCode, 200)
-  const shown = await server.app.inject({ url: `/v1/webhooks/${id}`, headers })
+  const shown = await call(server, headers, 'GET', `${WEBHOOKS.path}/${id}`)
   const { events, deliver } = shown.json()
   assert.deepEqual({ events, deliver }, { events: ['payment.paid'], deliver: 'latest' })
 })

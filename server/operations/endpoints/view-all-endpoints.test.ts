@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
+import { addEndpoint } from '../../../test/support/injected-calls.ts'
 import { onboard, serveHttp } from '../../../test/support/injected-server.ts'
 import { until } from '../../../test/support/until.ts'
 import { AllEndpoints, ENDPOINT_ORDERS } from './view-all-endpoints.ts'
@@ -19,21 +20,13 @@ const EVERY = {
   search: null,
   order: 'createdAt' as const,
 }
-const { headers, clientId } = await onboard(server)
+const client = await onboard(server)
+const { clientId } = client
 
-async function register(...names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const payload = {
-      callbackUrl: `https://example.com/${name}`,
-      sharedKey: 'a-long-random-text-that-only-we-two-know',
-    }
-    const url = '/v1/webhooks/register'
-    const { statusCode } = await server.app.inject({ method: 'POST', url, headers, payload })
-    assert.equal(statusCode, 200)
-  }
-}
+const addNamed = (name: string) =>
+  addEndpoint(server, client, { callbackUrl: `https://example.com/${name}` })
 
-await register('d', 'b', 'e', 'a', 'c')
+for (const name of ['d', 'b', 'e', 'a', 'c']) await addNamed(name)
 
 /** Failing since the given minute. */
 async function fail(name: string, minute: number): Promise<void> {
@@ -103,7 +96,7 @@ test('more than are counted each time are counted again after half a minute; the
     return [items.length, total]
   }
   for (const all of [few, many]) assert.deepEqual(await look(all), [5, 5])
-  await register('f')
+  await addNamed('f')
   assert.deepEqual(await look(few), [6, 6])
   assert.deepEqual(await look(many), [6, 5])
   monotonicMs = 29_999
@@ -118,7 +111,7 @@ test('who goes on looking does not wait for the next count, nor misses it', asyn
   const all = new AllEndpoints({ ...server.deps, clock }, 4)
   const look = async () => (await all.view(EVERY, { number: 0, size: 50 })).total
   assert.equal(await look(), 6)
-  await register('g')
+  await addNamed('g')
   monotonicMs = 19_999
   assert.equal(await look(), 6)
   monotonicMs = 20_000
@@ -154,7 +147,7 @@ test('a page that begins at a mark goes on where the one before ended, whatever 
   const look = async (number: number) =>
     (await all.view(EVERY, { number, size: 2 })).items.map(({ endpoint }) => endpoint.url.at(-1))
   const pages = [await look(0), await look(1)]
-  await register('h')
+  await addNamed('h')
   const url = 'https://example.com/d'
   await pool.query('update endpoints set deleted_at = now() where url = $1', [url])
   for (const number of [2, 3, 4]) pages.push(await look(number))

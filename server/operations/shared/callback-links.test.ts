@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
-import { OPERATOR_KEY, onboard, serveHttp } from '../../../test/support/injected-server.ts'
+import { addEndpoint, putPayment } from '../../../test/support/injected-calls.ts'
+import { onboard, serveHttp } from '../../../test/support/injected-server.ts'
 import { sampleBody } from '../../../test/support/payment-sample.ts'
 import { deleteOldDocumentLinks } from '../../store/payments/document-links.ts'
 import { Sealer } from '../../store/secrets/sealing.ts'
@@ -63,30 +64,10 @@ test('they go with the events of their time', async () => {
 
 test('regression: a link outlives the master key that made it', async (t) => {
   const before = await serveHttp(t, pool, { sealer: new Sealer([OLD]) })
-  const { token, accountId } = await onboard(before)
-  const headers = { authorization: `Bearer ${token}`, accountid: accountId }
-  const registered = await before.app.inject({
-    method: 'POST',
-    url: '/v1/webhooks/register',
-    headers,
-    payload: {
-      callbackUrl: 'https://receiver.example.com/',
-      sharedKey: 'a shared key of some length',
-      document: 'link',
-    },
-  })
-  assert.equal(registered.statusCode, 200, registered.body)
+  const client = await onboard(before)
+  await addEndpoint(before, client, { document: 'link' })
   const id = randomUUID()
-  const put = await before.app.inject({
-    method: 'PUT',
-    url: `/operator/v1/payments/${id}`,
-    headers: {
-      authorization: `Bearer ${OPERATOR_KEY}`,
-      accountid: accountId,
-      'content-type': 'application/json',
-    },
-    payload: sampleBody({ id, version: undefined }),
-  })
+  const put = await putPayment(before, client.accountId, id, sampleBody({ id, version: undefined }))
   assert.ok(put.statusCode < 300, put.body)
   const { rows } = await pool.query(
     `select client_key as "clientKey", event_id as "eventId", endpoint_id as "endpointId"

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { before, test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { call } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   onboard,
@@ -48,7 +49,7 @@ async function record(
 }
 
 async function readPage(server: TestServer, headers: Record<string, string>, query = '') {
-  const answer = await server.app.inject({ method: 'GET', url: `/v1/events${query}`, headers })
+  const answer = await call(server, headers, 'GET', `/v1/events${query}`)
   assert.equal(answer.statusCode, 200, answer.body)
   return { text: answer.body, ...(answer.json() as { items: Item[]; next: string }) }
 }
@@ -126,7 +127,7 @@ test('AccountId narrows, also where most events are of other accounts; a wrong o
   assert.deepEqual(end.items, [])
   for (const url of ['/v1/events', `/v1/events/${wanted[0]}`]) {
     const wrong = { ...client.bearer, accountid: randomUUID() }
-    assertProblem(await server.app.inject({ url, headers: wrong }), 403, 'invalid-account')
+    assertProblem(await call(server, wrong, 'GET', url), 403, 'invalid-account')
   }
 })
 
@@ -161,14 +162,14 @@ test('a cursor that was tampered with, and a limit that is none, are 400', async
   ]
   for (const after of [...forged, 'x', next.slice(0, -4), `${'9'.repeat(500)}`]) {
     const problem = assertProblem(
-      await server.app.inject({ url: `/v1/events?after=${after}`, headers: client.bearer }),
+      await call(server, client.bearer, 'GET', `/v1/events?after=${after}`),
       400,
       'invalid-query',
     )
     assert.equal(problem.errors?.[0]?.code, 'invalid-cursor')
   }
   for (const query of ['limit=0', 'limit=x', 'limit=1&limit=2']) {
-    const answer = await server.app.inject({ url: `/v1/events?${query}`, headers: client.bearer })
+    const answer = await call(server, client.bearer, 'GET', `/v1/events?${query}`)
     assertProblem(answer, 400, 'invalid-query')
   }
 })
@@ -177,7 +178,7 @@ test('GET /v1/events/{id} answers the bytes of the callback, the file included',
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const { eventId, paymentId } = await record(server, client.accountId)
-  const answer = await server.app.inject({ url: `/v1/events/${eventId}`, headers: client.bearer })
+  const answer = await call(server, client.bearer, 'GET', `/v1/events/${eventId}`)
   assert.equal(answer.statusCode, 200)
   assert.equal(answer.headers['content-type'], 'application/json')
   assert.equal(answer.headers['x-paybell-event'], 'payment.created')
@@ -191,10 +192,7 @@ test('GET /v1/events/{id} answers the bytes of the callback, the file included',
     assertProblem(await server.app.inject(unknown), 404, 'not-found')
   }
   const narrowed = { ...client.bearer, accountid: client.accountId }
-  assert.equal(
-    (await server.app.inject({ url: `/v1/events/${eventId}`, headers: narrowed })).statusCode,
-    200,
-  )
+  assert.equal((await call(server, narrowed, 'GET', `/v1/events/${eventId}`)).statusCode, 200)
 })
 
 test('a cursor older than what is kept is a 410; that of a reader that keeps asking is not', async (t) => {

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { addEndpoint, call, OPERATOR, putPayment } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestClient,
@@ -16,7 +16,6 @@ import { sampleBody } from '../../../../test/support/payment-sample.ts'
 
 const { pool } = await cloneDatabase()
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
-const operator = { authorization: `Bearer ${OPERATOR_KEY}` }
 const northwind = await onboard(server, 'Northwind Traders')
 const contoso = await onboard(server, 'Contoso 109')
 
@@ -24,8 +23,8 @@ const paid = randomUUID()
 const due = randomUUID()
 const theirs = randomUUID()
 
-async function get(url: string, headers: Record<string, string> = operator) {
-  const answer = await server.app.inject({ url, headers })
+async function get(url: string, headers: Record<string, string> = OPERATOR) {
+  const answer = await call(server, headers, 'GET', url)
   assert.equal(answer.statusCode, 200, answer.body)
   return answer
 }
@@ -39,28 +38,16 @@ async function put(
 ) {
   server.clock.advance(1)
   const body = sampleBody({ id, externalId, version: undefined, status: { state } })
-  const answer = await server.app.inject({
-    method: 'PUT',
-    url: `/operator/v1/payments/${id}`,
-    headers: { ...operator, accountid: client.accountId, 'content-type': 'application/json' },
-    payload: body.toString().replace(/"amount":\{"amount":[^,]+/, `"amount":{"amount":${amount}`),
-  })
+  const text = body.toString().replace(/"amount":\{"amount":[^,]+/, `"amount":{"amount":${amount}`)
+  const answer = await putPayment(server, client.accountId, id, text)
   assert.ok(answer.statusCode < 300, answer.body)
 }
 
-async function register(client: TestClient, callbackUrl: string) {
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: '/v1/webhooks/register',
-    headers: client.headers,
-    payload: { callbackUrl, sharedKey: 'a key that is long enough' },
-  })
-  assert.equal(answer.statusCode, 200, answer.body)
-}
-
 before(async () => {
-  await register(northwind, 'https://hooks.northwind.example/paybell')
-  await register(contoso, 'https://pay.contoso.example/in?source=paybell')
+  await addEndpoint(server, northwind, { callbackUrl: 'https://hooks.northwind.example/paybell' })
+  await addEndpoint(server, contoso, {
+    callbackUrl: 'https://pay.contoso.example/in?source=paybell',
+  })
   await put(northwind, paid, 'INV-1', 'DUE', '100.00')
   await put(northwind, paid, 'INV-1', 'PAID', '9007199254740993')
   await put(northwind, due, 'INV-2', 'DUE', '7.10')
@@ -99,11 +86,7 @@ describe('deliveries', () => {
   test('regression: a payment that was erased has no name and no amount any more', async () => {
     const id = randomUUID()
     await put(contoso, id, 'INV-SECRET', 'DUE', '5.00')
-    const erased = await server.app.inject({
-      method: 'POST',
-      url: `/operator/v1/payments/${id}/erase`,
-      headers: operator,
-    })
+    const erased = await call(server, OPERATOR, 'POST', `/operator/v1/payments/${id}/erase`)
     assert.equal(erased.statusCode, 200, erased.body)
     const { body } = await get(`${PATHS.operator}?paymentId=${id}`)
     assert.ok(!body.includes('INV-SECRET'))
@@ -132,11 +115,9 @@ describe('deliveries', () => {
 
   test('regression: an act on a filter of several names is done to what matches all of them', async () => {
     const wouldCancel = async (filter: object) => {
-      const answer = await server.app.inject({
-        method: 'POST',
-        url: `${PATHS.operator}/cancel`,
-        headers: operator,
-        payload: { filter, dryRun: true },
+      const answer = await call(server, OPERATOR, 'POST', `${PATHS.operator}/cancel`, {
+        filter,
+        dryRun: true,
       })
       assert.equal(answer.statusCode, 200, answer.body)
       return answer.json().wouldCancel
@@ -169,12 +150,7 @@ describe('deliveries', () => {
     const one = randomUUID()
     await put(northwind, one, 'INV-MANY', 'DUE', '1.00')
     const wouldCancel = (filter: object) =>
-      server.app.inject({
-        method: 'POST',
-        url: `${PATHS.operator}/cancel`,
-        headers: operator,
-        payload: { filter, dryRun: true },
-      })
+      call(server, OPERATOR, 'POST', `${PATHS.operator}/cancel`, { filter, dryRun: true })
     for (const filter of [{ externalId: 'INV-MANY' }, { q: 'INV-MANY' }]) {
       const { detail } = assertProblem(await wouldCancel(filter), 400, 'filter-too-wide')
       assert.match(detail, /More than 200 payments/)
@@ -203,7 +179,7 @@ describe('deliveries', () => {
     assert.equal(all.length, 1)
     for (const outcome of ['dns-error', 'blocked-address', 'late', '']) {
       const url = `${PATHS.client}?outcome=${outcome}`
-      const answer = await server.app.inject({ url, headers: northwind.headers })
+      const answer = await call(server, northwind.headers, 'GET', url)
       const { errors } = assertProblem(answer, 400, 'invalid-query')
       assert.equal(errors?.[0]?.pointer, '/outcome')
     }
@@ -273,12 +249,12 @@ describe('the client’s payments', () => {
       ['?after=zzz', '/after'],
     ] as const) {
       const url = `/v1/payments${query}`
-      const answer = await server.app.inject({ url, headers: northwind.headers })
+      const answer = await call(server, northwind.headers, 'GET', url)
       const { errors } = assertProblem(answer, 400, 'invalid-query')
       assert.equal(errors?.[0]?.pointer, pointer, query)
     }
     const headers = { ...northwind.bearer, accountid: contoso.accountId }
-    assertProblem(await server.app.inject({ url: '/v1/payments', headers }), 403, 'invalid-account')
+    assertProblem(await call(server, headers, 'GET', '/v1/payments'), 403, 'invalid-account')
   })
 })
 
@@ -325,7 +301,7 @@ describe('names', () => {
     assert.equal(newest.length, byAge.length)
     await pool.query('update endpoint_health set failing_since = null')
     const url = '/operator/v1/endpoints?sort=health'
-    assertProblem(await server.app.inject({ url, headers: operator }), 400, 'invalid-query')
+    assertProblem(await call(server, OPERATOR, 'GET', url), 400, 'invalid-query')
   })
 
   test('endpoints are found by words of their addresses, and carry their client’s name', async () => {
@@ -407,7 +383,7 @@ describe('the search', () => {
 
   test('needs something to look for', async () => {
     for (const url of ['/v1/search', '/v1/search?q=', '/v1/search?q=%20', '/v1/search?q=%00']) {
-      const answer = await server.app.inject({ url, headers: northwind.headers })
+      const answer = await call(server, northwind.headers, 'GET', url)
       assertProblem(answer, 400, 'invalid-query')
     }
     assertProblem(await server.app.inject({ url: '/v1/search?q=a' }), 401, 'missing-token')
@@ -417,7 +393,7 @@ describe('the search', () => {
 describe('the audit', () => {
   test('can be read without the payments, and says what was changed', async () => {
     const send = async (method: 'PATCH' | 'POST', url: string, payload: object) => {
-      const answer = await server.app.inject({ method, url, headers: operator, payload })
+      const answer = await call(server, OPERATOR, method, url, payload)
       assert.ok(answer.statusCode < 300, answer.body)
       return answer.json()
     }
@@ -432,7 +408,7 @@ describe('the audit', () => {
     ])
     const day = '2026-03-02T00:00:00Z'
     const url = `/operator/v1/audit?from=${day}&to=${day}`
-    const never = await server.app.inject({ url, headers: operator })
+    const never = await call(server, OPERATOR, 'GET', url)
     const { errors } = assertProblem(never, 400, 'invalid-query')
     assert.deepEqual([errors?.[0]?.pointer, errors?.[0]?.code], ['/to', 'not-after-from'])
     const acts = (await get('/operator/v1/audit?paymentWrites=false')).json().items
@@ -482,7 +458,7 @@ describe('the curve of an endpoint', () => {
       [`${own}?window=hour`, 400, 'invalid-query'],
     ] as const) {
       const { headers } = contoso
-      assertProblem(await server.app.inject({ url, headers }), status, code)
+      assertProblem(await call(server, headers, 'GET', url), status, code)
     }
   })
 })

@@ -9,11 +9,11 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { OPERATOR } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   BASE_URL,
   HandClock,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestServer,
@@ -23,11 +23,10 @@ import { ASSERTION_TYPE } from '../../../core/proofs/client-assertion.ts'
 import { deleteOldAssertions } from '../../../store/secrets/client-keys.ts'
 
 const { pool } = await cloneDatabase()
-const operator = { authorization: `Bearer ${OPERATOR_KEY}` }
 
 async function addKey({ app }: TestServer, clientId: string, jwk: object) {
   const url = `/operator/v1/clients/${clientId}/keys`
-  return app.inject({ method: 'POST', url, headers: operator, payload: { jwk } })
+  return app.inject({ method: 'POST', url, headers: OPERATOR, payload: { jwk } })
 }
 
 async function setUp(t: TestContext, options: TestServerOptions = {}) {
@@ -266,7 +265,7 @@ test('with credentials: keys the secrets get no token, as if they were wrong, un
     app.inject({
       method: 'PATCH',
       url: `/operator/v1/clients/${clientId}`,
-      headers: operator,
+      headers: OPERATOR,
       payload,
     })
   const login = () =>
@@ -306,7 +305,7 @@ test('keys are added, listed and deleted; at most five, each public, under its o
   const { app } = server
   const url = `/operator/v1/clients/${clientId}/keys`
   const list = async (query = '') =>
-    (await app.inject({ url: `${url}${query}`, headers: operator })).json()
+    (await app.inject({ url: `${url}${query}`, headers: OPERATOR })).json()
   const [only] = (await list()).content
   const { x } = await exportJWK(pair.publicKey)
   assert.deepEqual(only.jwk, { kty: 'OKP', crv: 'Ed25519', x, alg: 'EdDSA', kid })
@@ -336,7 +335,7 @@ test('keys are added, listed and deleted; at most five, each public, under its o
   assertProblem(await addKey(server, randomUUID(), only.jwk), 404, 'not-found')
 
   const remove = (name: string) =>
-    app.inject({ method: 'DELETE', url: `${url}/${name}`, headers: operator })
+    app.inject({ method: 'DELETE', url: `${url}/${name}`, headers: OPERATOR })
   assert.equal((await remove(kid)).statusCode, 204)
   assertProblem(await remove(kid), 404, 'not-found')
   await detailOf(await send(server, asserted(await sign())))

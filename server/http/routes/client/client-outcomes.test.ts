@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
-import { OPERATOR_KEY, onboard, serveHttp } from '../../../../test/support/injected-server.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
+import { onboard, serveHttp } from '../../../../test/support/injected-server.ts'
 import {
   STORED_AT,
   storeEndpoint,
@@ -43,7 +44,7 @@ test('regression: a client sees one code for a name that is unknown and one that
     await pool.query('update pending_deliveries set last_outcome = $1', [outcome])
     await pool.query('update earlier_attempts set outcome = $1', [outcome])
     await pool.query('update endpoint_health set last_error = $1', [outcome])
-    const answers = paths.map((url) => server.app.inject({ url, headers: client.bearer }))
+    const answers = paths.map((url) => call(server, client.bearer, 'GET', url))
     const bodies = (await Promise.all(answers)).map(({ statusCode, body }) => {
       assert.equal(statusCode, 200, body)
       assert.match(body, /"no-address"/)
@@ -51,9 +52,9 @@ test('regression: a client sees one code for a name that is unknown and one that
     })
     seen.push(bodies)
     // The operator, whose network it is, sees the difference.
-    const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
+    const headers = OPERATOR
     for (const path of [`deliveries/${delivery.id}`, `endpoints/${endpoint.endpointId}`]) {
-      const { body } = await server.app.inject({ url: `/operator/v1/${path}`, headers })
+      const { body } = await call(server, headers, 'GET', `/operator/v1/${path}`)
       assert.ok(body.includes(`"${outcome}"`), body)
     }
   }

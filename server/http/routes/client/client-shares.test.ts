@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { addEndpoint, call, OPERATOR, WEBHOOKS } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestClient,
@@ -24,26 +24,21 @@ const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool, {
   },
 })
 
-async function register({ headers }: TestClient, callbackUrl: string): Promise<string> {
-  const payload = { callbackUrl, sharedKey: 'a-long-random-text-that-only-we-two-know' }
-  await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
-  const list = await server.app.inject({ url: '/v1/webhooks/list', headers })
-  return list.json().content[0].id
-}
-
-function post(url: string, { headers }: Pick<TestClient, 'headers'>, payload?: object) {
-  return server.app.inject({ method: 'POST', url, headers, ...(payload ? { payload } : {}) })
+function act({ headers }: TestClient, id: string, what: string, body?: object) {
+  return call(server, headers, 'POST', `${WEBHOOKS.path}/${id}/${what}`, body)
 }
 
 test('regression: tests of one client that hang leave places for others', async () => {
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
-  const id = await register(client, SLOW_URL)
-  const othersId = await register(other, 'https://quick.example/hook')
-  const slow = Array.from({ length: 16 }, () => post(`/v1/webhooks/${id}/test`, client))
+  const { id } = await addEndpoint(server, client, { callbackUrl: SLOW_URL })
+  const { id: othersId } = await addEndpoint(server, other, {
+    callbackUrl: 'https://quick.example/hook',
+  })
+  const slow = Array.from({ length: 16 }, () => act(client, id, 'test'))
   await until('all sixteen are under way', () => waiting.length === 16)
-  const refused = await post(`/v1/webhooks/${id}/test`, client)
+  const refused = await act(client, id, 'test')
   assert.match(assertProblem(refused, 429, 'too-many-requests').detail, /^Sixteen/)
-  const theirs = await post(`/v1/webhooks/${othersId}/test`, other)
+  const theirs = await act(other, othersId, 'test')
   assert.equal(theirs.json().delivered, true)
   for (const answer of waiting) answer()
   for (const answer of await Promise.all(slow)) assert.equal(answer.statusCode, 200)
@@ -51,20 +46,18 @@ test('regression: tests of one client that hang leave places for others', async 
 
 test('regression: looks of one client that take long leave those of others and the operator in line', async () => {
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
-  const id = await register(client, 'https://receiver.example/hook')
+  const { id } = await addEndpoint(server, client, { callbackUrl: 'https://receiver.example/hook' })
   const { jobs } = server.deps
   const ends: (() => void)[] = []
   const look = () => new Promise<void>((resolve) => ends.push(resolve))
   const looks = Array.from({ length: 16 }, () => jobs.oneAtATime(client.clientKey, look))
   const since = { since: '2026-01-01T00:00:00Z' }
-  const own = await post(`/v1/webhooks/${id}/recover?dryRun=true`, client, since)
+  const own = await act(client, id, 'recover?dryRun=true', since)
   assertProblem(own, 503, 'overloaded')
 
-  const bulk = await server.app.inject({
-    method: 'POST',
-    url: '/operator/v1/deliveries/cancel',
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-    payload: { filter: { endpointId: id }, dryRun: true },
+  const bulk = await call(server, OPERATOR, 'POST', '/operator/v1/deliveries/cancel', {
+    filter: { endpointId: id },
+    dryRun: true,
   })
   assert.deepEqual([bulk.statusCode, bulk.json().wouldCancel], [200, 0])
 
@@ -83,18 +76,15 @@ test('regression: looks of one client that take long leave those of others and t
 
 test('jobs of clients leave places for those of the operator', async () => {
   const client = await onboard(server)
-  const id = await register(client, 'https://receiver.example/hook')
+  const { id } = await addEndpoint(server, client, { callbackUrl: 'https://receiver.example/hook' })
   await pool.query(
     `insert into jobs (id, kind, total, held_until, started_at)
      select gen_random_uuid(), 'recover', 1, 'infinity', now() from generate_series(1, 40)`,
   )
   const since = { since: '2026-01-01T00:00:00Z' }
-  assertProblem(await post(`/v1/webhooks/${id}/recover`, client, since), 503, 'overloaded')
-  const bulk = await server.app.inject({
-    method: 'POST',
-    url: '/operator/v1/deliveries/cancel',
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-    payload: { filter: { endpointId: id } },
+  assertProblem(await act(client, id, 'recover', since), 503, 'overloaded')
+  const bulk = await call(server, OPERATOR, 'POST', '/operator/v1/deliveries/cancel', {
+    filter: { endpointId: id },
   })
   assert.deepEqual([bulk.statusCode, bulk.json()], [202, { cancelled: 0 }])
 })

@@ -5,48 +5,27 @@ import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
+  addEndpoint,
+  call,
+  DOORS,
+  ENDPOINT,
+  OPERATOR,
+  patchEndpoint,
+  postEndpoint,
+} from '../../../../test/support/injected-calls.ts'
+import {
   assertProblem,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
-  type TestClient,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
 import { readSendingEndpoints } from '../../../store/owed/sending-endpoints.ts'
 
 const { pool } = await cloneDatabase()
-const BODY = { callbackUrl: 'https://example.com/hook', sharedKey: 'a-shared-key-of-some-length' }
 const CLIENT = { tokenUrl: 'https://bank.example.com/token', clientId: 'paybell' }
 const SHOWN = {
   ...CLIENT,
   ...{ privateKeyJwt: false, scope: null, audience: null, authentication: 'basic' },
-}
-
-const DOORS = [
-  { post: '/v1/webhooks/register', path: '/v1/webhooks' },
-  { post: '/api/v1/payments/subscribe', path: '/api/v1/payments/subscriptions' },
-] as const
-
-function send(
-  server: TestServer,
-  client: TestClient,
-  method: 'POST' | 'PATCH',
-  url: string,
-  body: object,
-) {
-  return server.app.inject({ method, url, headers: client.headers, payload: body })
-}
-
-async function register(
-  server: TestServer,
-  client: TestClient,
-  door: (typeof DOORS)[number],
-  body: object,
-): Promise<{ id: string; oauth2?: object }> {
-  const answer = await send(server, client, 'POST', door.post, { ...BODY, ...body })
-  assert.ok(answer.statusCode < 300, answer.body)
-  const page = await server.app.inject({ url: door.path, headers: client.headers })
-  return page.json().content[0]
 }
 
 /** As the engine would send with it. */
@@ -65,13 +44,16 @@ test('both doors take it, show all but the secret, and take it back', async (t) 
   for (const door of DOORS) {
     const client = await onboard(server)
     const clientSecret = randomBytes(16).toString('hex')
-    const { id, oauth2 } = await register(server, client, door, {
-      oauth2: { ...CLIENT, clientSecret },
-    })
+    const { id, oauth2 } = await addEndpoint(
+      server,
+      client,
+      { oauth2: { ...CLIENT, clientSecret } },
+      door,
+    )
     assert.deepEqual(oauth2, SHOWN)
     assert.equal(await secretOf(server, id), clientSecret)
     const patch = async (given: object | null) => {
-      const answer = await send(server, client, 'PATCH', `${door.path}/${id}`, { oauth2: given })
+      const answer = await patchEndpoint(server, client, id, { oauth2: given }, door)
       assert.equal(answer.statusCode, 200, answer.body)
       assert.ok(!answer.body.includes(clientSecret))
       return answer.json().oauth2
@@ -80,7 +62,7 @@ test('both doors take it, show all but the secret, and take it back', async (t) 
     const posted = { ...CLIENT, ...more, authentication: 'post' }
     assert.deepEqual(await patch(posted), { ...SHOWN, ...posted })
     assert.equal(await secretOf(server, id), clientSecret, 'the secret stays')
-    await register(server, client, door, {})
+    await addEndpoint(server, client, {}, door)
     assert.equal(await secretOf(server, id), clientSecret, 'registering again leaves it')
     assert.deepEqual(await patch({ ...CLIENT, privateKeyJwt: true }), {
       ...SHOWN,
@@ -100,13 +82,13 @@ test('a secret stays only where it would be sent to the same place as the same c
   const client = await onboard(server)
   const [door] = DOORS
   const oauth2 = { ...CLIENT, clientSecret: 'secret' }
-  const { id } = await register(server, client, door, { oauth2 })
+  const { id } = await addEndpoint(server, client, { oauth2 }, door)
   const elsewhere = [{ tokenUrl: 'https://evil.example.com/token' }, { clientId: 'another' }]
   for (const other of elsewhere) {
     const body = { oauth2: { ...CLIENT, ...other } }
     for (const answer of [
-      await send(server, client, 'PATCH', `${door.path}/${id}`, body),
-      await send(server, client, 'POST', door.post, { ...BODY, ...body }),
+      await patchEndpoint(server, client, id, body, door),
+      await postEndpoint(server, client, { ...ENDPOINT, ...body }, door),
     ]) {
       assertProblem(answer, 400, 'invalid-fields')
       const [error] = answer.json().errors
@@ -203,11 +185,11 @@ test('what cannot work is refused where it stands, in words that say what to do,
   const server = await serveHttp(t, pool, { mode: 'production' })
   for (const door of DOORS) {
     const client = await onboard(server)
-    const { id } = await register(server, client, door, {})
+    const { id } = await addEndpoint(server, client, {}, door)
     for (const [name, oauth2, pointer, code, detail] of REFUSED) {
       for (const answer of [
-        await send(server, client, 'POST', door.post, { ...BODY, oauth2 }),
-        await send(server, client, 'PATCH', `${door.path}/${id}`, { oauth2 }),
+        await postEndpoint(server, client, { ...ENDPOINT, oauth2 }, door),
+        await patchEndpoint(server, client, id, { oauth2 }, door),
       ]) {
         assertProblem(answer, 400, 'invalid-fields')
         const error = answer
@@ -228,33 +210,32 @@ test('the token and an extra header Authorization exclude each other, either way
   const door = DOORS[1]
   const oauth2 = { ...CLIENT, clientSecret: 's' }
   const extra = { headerKey: 'authorization', headerValue: 'Basic eA==' }
-  const isRefused = async (answering: ReturnType<typeof send>) => {
+  const isRefused = async (answering: ReturnType<typeof postEndpoint>) => {
     const answer = await answering
     assertProblem(answer, 400, 'invalid-fields')
     const [error] = answer.json().errors
     assert.deepEqual([error.pointer, error.code], ['/oauth2', 'header-collides'])
   }
   const client = await onboard(server)
-  await isRefused(send(server, client, 'POST', door.post, { ...BODY, ...extra, oauth2 }))
-  const { id } = await register(server, client, door, extra)
-  await isRefused(send(server, client, 'PATCH', `${door.path}/${id}`, { oauth2 }))
-  await register(server, client, door, { oauth2 })
-  await isRefused(send(server, client, 'POST', door.post, { ...BODY, ...extra }))
-  await register(server, client, door, { headerKey: 'X-Own', headerValue: 'value' })
+  await isRefused(postEndpoint(server, client, { ...ENDPOINT, ...extra, oauth2 }, door))
+  const { id } = await addEndpoint(server, client, extra, door)
+  await isRefused(patchEndpoint(server, client, id, { oauth2 }, door))
+  await addEndpoint(server, client, { oauth2 }, door)
+  await isRefused(postEndpoint(server, client, { ...ENDPOINT, ...extra }, door))
+  await addEndpoint(server, client, { headerKey: 'X-Own', headerValue: 'value' }, door)
 })
 
 test('the trail says what changed, that a secret did too, and no secret', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const { id } = await register(server, client, DOORS[0], {})
+  const { id } = await addEndpoint(server, client)
   const url = `/operator/v1/endpoints/${id}`
-  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
   const texts: string[] = []
   for (const clientSecret of ['first-canary', 'second-canary']) {
     const payload = { oauth2: { ...CLIENT, clientSecret, scope: 'a' } }
-    const changed = await server.app.inject({ method: 'PATCH', url, headers, payload })
+    const changed = await call(server, OPERATOR, 'PATCH', url, payload)
     assert.deepEqual(changed.json().oauth2, { ...SHOWN, scope: 'a' })
-    const trail = await server.app.inject({ url: '/operator/v1/audit', headers })
+    const trail = await call(server, OPERATOR, 'GET', '/operator/v1/audit')
     assert.ok(!trail.body.includes('canary'))
     const [change] = trail.json().items[0].changes
     assert.equal(change.field, 'oauth2')

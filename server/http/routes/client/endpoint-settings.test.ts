@@ -5,18 +5,23 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
+  addEndpoint,
+  call,
+  DOORS,
+  ENDPOINT,
+  OPERATOR,
+  patchEndpoint,
+  postEndpoint,
+} from '../../../../test/support/injected-calls.ts'
+import {
   assertProblem,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
-  type TestClient,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
 import { issue } from '../../../../test/support/issue-certificate.ts'
 
 const { pool } = await cloneDatabase()
-const URL_OF = 'https://example.com/hook'
-const BODY = { callbackUrl: URL_OF, sharedKey: 'a-shared-key-of-some-length' }
 const SETTINGS = {
   events: ['payment.paid', 'payment.cancelled'],
   deliver: 'latest',
@@ -35,37 +40,6 @@ const DEFAULTS = {
 }
 const SEED_MEMBERS = ['id', 'endpointUrl', 'hmacHeaderName', 'algorithm', 'status']
 
-type Item = Record<string, unknown> & { id: string }
-
-const DOORS = [
-  { post: '/v1/webhooks/register', path: '/v1/webhooks' },
-  { post: '/api/v1/payments/subscribe', path: '/api/v1/payments/subscriptions' },
-] as const
-type Door = (typeof DOORS)[number]
-
-function send(
-  server: TestServer,
-  client: TestClient,
-  method: 'POST' | 'PATCH',
-  at: string,
-  body: object,
-) {
-  return server.app.inject({ method, url: at, headers: client.headers, payload: body })
-}
-
-/** Registers through the door, and returns what the list then shows. */
-async function give(
-  server: TestServer,
-  client: TestClient,
-  door: Door,
-  body: object,
-): Promise<Item> {
-  const answer = await send(server, client, 'POST', door.post, { ...BODY, ...body })
-  assert.ok(answer.statusCode < 300, answer.body)
-  const page = await server.app.inject({ url: door.path, headers: client.headers })
-  return page.json().content[0]
-}
-
 function settingsOf(item: Record<string, unknown>) {
   return Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, item[name]]))
 }
@@ -74,11 +48,9 @@ test('without settings the items of both doors are those of the seed, member for
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   for (const door of DOORS) {
-    const item = await give(server, client, door, {})
+    const item = await addEndpoint(server, client, {}, door)
     assert.deepEqual(Object.keys(item), SEED_MEMBERS)
-    const paused = await send(server, client, 'PATCH', `${door.path}/${item.id}`, {
-      status: 'PAUSED',
-    })
+    const paused = await patchEndpoint(server, client, item.id, { status: 'PAUSED' }, door)
     assert.deepEqual(Object.keys(paused.json()), SEED_MEMBERS)
   }
 })
@@ -87,10 +59,10 @@ test('settings are taken by both doors and shown in every item', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   for (const door of DOORS) {
-    const item = await give(server, client, door, SETTINGS)
+    const item = await addEndpoint(server, client, SETTINGS, door)
     assert.deepEqual(settingsOf(item), SETTINGS)
     const url = `${door.path}/${item.id}`
-    const one = (await server.app.inject({ url, headers: client.headers })).json()
+    const one = (await call(server, client.headers, 'GET', url)).json()
     assert.deepEqual(settingsOf(one), SETTINGS)
   }
 })
@@ -99,9 +71,9 @@ test('registering again without settings leaves them; with one, it replaces that
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   for (const door of DOORS) {
-    const { id } = await give(server, client, door, SETTINGS)
-    assert.deepEqual(settingsOf(await give(server, client, door, {})), SETTINGS)
-    const changed = await give(server, client, door, { events: null, description: 'North' })
+    const { id } = await addEndpoint(server, client, SETTINGS, door)
+    assert.deepEqual(settingsOf(await addEndpoint(server, client, {}, door)), SETTINGS)
+    const changed = await addEndpoint(server, client, { events: null, description: 'North' }, door)
     assert.equal(changed.id, id)
     assert.deepEqual(settingsOf(changed), { ...SETTINGS, events: null, description: 'North' })
   }
@@ -111,8 +83,8 @@ test('the first setting that is given shows them all, with their defaults', asyn
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   for (const door of DOORS) {
-    const { id } = await give(server, client, door, {})
-    const patch = (body: object) => send(server, client, 'PATCH', `${door.path}/${id}`, body)
+    const { id } = await addEndpoint(server, client, {}, door)
+    const patch = (body: object) => patchEndpoint(server, client, id, body, door)
     assert.deepEqual(settingsOf((await patch({ deliver: 'every' })).json()), DEFAULTS)
     assert.deepEqual(settingsOf((await patch(SETTINGS)).json()), SETTINGS)
     // A status and a setting at once; and null where it means "none" or "all".
@@ -127,7 +99,7 @@ test('all kinds can be named as one word, alone or in a list', async (t) => {
   const client = await onboard(server)
   const [door] = DOORS
   for (const events of ['payment.*', ['payment.*']]) {
-    assert.deepEqual((await give(server, client, door, { events })).events, ['payment.*'])
+    assert.deepEqual((await addEndpoint(server, client, { events }, door)).events, ['payment.*'])
   }
 })
 
@@ -159,17 +131,12 @@ test('a bad setting is 400 with its pointer and a code, in all five calls, and c
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   for (const door of DOORS) {
-    const { id } = await give(server, client, door, SETTINGS)
+    const { id } = await addEndpoint(server, client, SETTINGS, door)
     for (const [body, pointer, code] of REFUSED) {
       const answers = [
-        await send(server, client, 'POST', door.post, { ...BODY, ...body }),
-        await send(server, client, 'PATCH', `${door.path}/${id}`, body),
-        await server.app.inject({
-          method: 'PATCH',
-          url: `/operator/v1/endpoints/${id}`,
-          headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-          payload: body,
-        }),
+        await postEndpoint(server, client, { ...ENDPOINT, ...body }, door),
+        await patchEndpoint(server, client, id, body, door),
+        await call(server, OPERATOR, 'PATCH', `/operator/v1/endpoints/${id}`, body),
       ]
       for (const answer of answers) {
         assertProblem(answer, 400, 'invalid-fields')
@@ -178,7 +145,7 @@ test('a bad setting is 400 with its pointer and a code, in all five calls, and c
         assert.match(error.detail, /^[A-Z].*\.$/)
       }
     }
-    assert.deepEqual(settingsOf(await give(server, client, door, {})), SETTINGS)
+    assert.deepEqual(settingsOf(await addEndpoint(server, client, {}, door)), SETTINGS)
   }
 })
 
@@ -186,8 +153,8 @@ test('a PATCH without a status or a setting is 400 and says what there is', asyn
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const [door] = DOORS
-  const { id } = await give(server, client, door, {})
-  const answer = await send(server, client, 'PATCH', `${door.path}/${id}`, {})
+  const { id } = await addEndpoint(server, client, {}, door)
+  const answer = await patchEndpoint(server, client, id, {}, door)
   assertProblem(answer, 400, 'invalid-fields')
   assert.match(answer.json().errors[0].detail, /events, deliver, document, signatures/)
 })
@@ -198,37 +165,35 @@ test('the HMAC and the extra header of a subscription never share a name', async
   const door = DOORS[1]
   const extra = { headerKey: 'X-Acme_Signature', headerValue: 'secret' }
   const hmac = { hmacHeaderName: 'X-Acme-Signature' }
-  const isRefused = async (answering: ReturnType<typeof send>) => {
+  const isRefused = async (answering: ReturnType<typeof postEndpoint>) => {
     const answer = await answering
     assertProblem(answer, 400, 'invalid-fields')
     const [error] = answer.json().errors
     assert.deepEqual([error.pointer, error.code], ['/hmacHeaderName', 'header-collides'])
   }
-  await isRefused(send(server, client, 'POST', door.post, { ...BODY, ...extra, ...hmac }))
+  await isRefused(postEndpoint(server, client, { ...ENDPOINT, ...extra, ...hmac }, door))
   // The one first, the other later, either way round.
-  const { id } = await give(server, client, door, extra)
-  await isRefused(send(server, client, 'PATCH', `${door.path}/${id}`, hmac))
-  await give(server, client, door, hmac)
-  await isRefused(send(server, client, 'POST', door.post, { ...BODY, ...extra }))
+  const { id } = await addEndpoint(server, client, extra, door)
+  await isRefused(patchEndpoint(server, client, id, hmac, door))
+  await addEndpoint(server, client, hmac, door)
+  await isRefused(postEndpoint(server, client, { ...ENDPOINT, ...extra }, door))
 })
 
 test("another client's endpoint cannot be changed, and a listener has no settings", async (t) => {
   const server = await serveHttp(t, pool)
   const [client, stranger] = [await onboard(server), await onboard(server)]
   for (const door of DOORS) {
-    const { id } = await give(server, client, door, {})
-    const answer = await send(server, stranger, 'PATCH', `${door.path}/${id}`, {
-      description: 'mine',
-    })
+    const { id } = await addEndpoint(server, client, {}, door)
+    const answer = await patchEndpoint(server, stranger, id, { description: 'mine' }, door)
     assertProblem(answer, 404, 'not-found')
   }
-  const made = await send(server, client, 'POST', '/v1/listeners', {
+  const made = await call(server, client.headers, 'POST', '/v1/listeners', {
     name: 'laptop',
-    sharedKey: BODY.sharedKey,
+    sharedKey: ENDPOINT.sharedKey,
   })
   const url = `/v1/listeners/${made.json().id}`
   assertProblem(
-    await send(server, client, 'PATCH', url, { deliver: 'latest' }),
+    await call(server, client.headers, 'PATCH', url, { deliver: 'latest' }),
     400,
     'invalid-fields',
   )
@@ -237,18 +202,17 @@ test("another client's endpoint cannot be changed, and a listener has no setting
 test('the operator sees all settings, changes them, and the trail says what changed', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const { id } = await give(server, client, DOORS[0], {})
+  const { id } = await addEndpoint(server, client)
   const url = `/operator/v1/endpoints/${id}`
-  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
-  const seen = (await server.app.inject({ url, headers })).json()
+  const seen = (await call(server, OPERATOR, 'GET', url)).json()
   assert.deepEqual(settingsOf(seen), DEFAULTS)
   const payload = { events: ['payment.paid'], hmacHeaderName: 'X-Acme', deliver: 'every' }
-  const changed = await server.app.inject({ method: 'PATCH', url, headers, payload })
+  const changed = await call(server, OPERATOR, 'PATCH', url, payload)
   assert.deepEqual(settingsOf(changed.json()), { ...DEFAULTS, ...payload })
   const wrong = { events: ['payment.lost'] }
-  const refused = await server.app.inject({ method: 'PATCH', url, headers, payload: wrong })
+  const refused = await call(server, OPERATOR, 'PATCH', url, wrong)
   assertProblem(refused, 400, 'invalid-fields')
-  const trail = await server.app.inject({ url: '/operator/v1/audit', headers })
+  const trail = await call(server, OPERATOR, 'GET', '/operator/v1/audit')
   const [entry] = trail.json().items
   assert.deepEqual([entry.action, entry.object], ['endpoint.change', `endpoint:${id}`])
   assert.deepEqual(entry.changes, [
@@ -261,11 +225,10 @@ const authority = issue({ subject: 'CN=Private authority', isAuthority: true })
 
 async function makeCertificate(server: TestServer): Promise<string> {
   const own = issue({ subject: 'CN=paybell', by: authority, purposes: ['client'] })
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: '/operator/v1/client-certificates',
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-    payload: { name: randomUUID(), certificatePem: own.pem, privateKeyPem: own.keyPem },
+  const answer = await call(server, OPERATOR, 'POST', '/operator/v1/client-certificates', {
+    name: randomUUID(),
+    certificatePem: own.pem,
+    privateKeyPem: own.keyPem,
   })
   assert.equal(answer.statusCode, 201, answer.body)
   return answer.json().id
@@ -277,11 +240,10 @@ test('a receiver that asks who calls: the certificate and the authorities are ch
   for (const door of DOORS) {
     const client = await onboard(server)
     const tls = { clientCertificate: id, certificateAuthorities: [authority.pem] }
-    const item = await give(server, client, door, { ...BODY, tls })
+    const item = await addEndpoint(server, client, { tls }, door)
     assert.deepEqual(item.tls, tls)
     const patch = async (given: unknown) => {
-      const at = `${door.path}/${item.id}`
-      const answer = await send(server, client, 'PATCH', at, { tls: given })
+      const answer = await patchEndpoint(server, client, item.id, { tls: given }, door)
       assert.equal(answer.statusCode, 200, answer.body)
       return answer.json().tls
     }
@@ -301,13 +263,13 @@ test('regression: certificates of an address without TLS are refused, with what 
     const client = await onboard(server)
     const url = { callbackUrl: 'http://127.0.0.1:9/callbacks' }
     const tls = { clientCertificate: id }
-    const refused = await send(server, client, 'POST', door.post, { ...BODY, ...url, tls })
+    const refused = await postEndpoint(server, client, { ...ENDPOINT, ...url, tls }, door)
     assertProblem(refused, 400, 'invalid-fields')
     assert.equal(refused.json().errors[0].pointer, '/tls')
     assert.match(refused.json().errors[0].detail, /is http:\/\/.* give the https:\/\/ address/)
     const none = { clientCertificate: null, certificateAuthorities: null }
-    const item = await give(server, client, door, { ...url, tls: none })
-    const change = await send(server, client, 'PATCH', `${door.path}/${item.id}`, { tls })
+    const item = await addEndpoint(server, client, { ...url, tls: none }, door)
+    const change = await patchEndpoint(server, client, item.id, { tls }, door)
     assertProblem(change, 400, 'invalid-fields')
   }
 })
@@ -331,7 +293,7 @@ test('a certificate that is not there, and authorities that are none, are refuse
     ['default', '/tls', /./],
   ]
   for (const [tls, pointer, said] of refusals) {
-    const answer = await send(server, client, 'POST', DOORS[0].post, { ...BODY, tls })
+    const answer = await postEndpoint(server, client, { ...ENDPOINT, tls })
     assertProblem(answer, 400, 'invalid-fields')
     const [error] = answer.json().errors
     assert.ok(error.pointer.startsWith(pointer), JSON.stringify(error))

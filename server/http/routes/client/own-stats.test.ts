@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { addEndpoint, patchEndpoint, putPayment } from '../../../../test/support/injected-calls.ts'
 import {
-  OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestClient,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
-import { SAMPLE } from '../../../../test/support/payment-sample.ts'
+import { sampleBody } from '../../../../test/support/payment-sample.ts'
 
 const { pool } = await cloneDatabase()
 
@@ -26,20 +26,16 @@ test('a client sees its own counts: endpoints by health, what is owed, what ende
   }
   assert.deepEqual(await stats(server, client), nothing)
 
-  const [well, failing, paused] = [
-    await register(server, client, 'well'),
-    await register(server, client, 'failing'),
-    await register(server, client, 'paused'),
-  ]
-  await pay(server, client)
+  const at = (name: string) => ({ callbackUrl: `https://example.com/${name}` })
+  const { id: well } = await addEndpoint(server, client, at('well'))
+  const { id: failing } = await addEndpoint(server, client, at('failing'))
+  const { id: paused } = await addEndpoint(server, client, at('paused'))
+  const id = randomUUID()
+  const answer = await putPayment(server, client.accountId, id, sampleBody({ id }))
+  assert.equal(answer.statusCode, 201, answer.body)
   const acceptedAt = new Date(server.clock.nowMs()).toISOString()
   server.clock.advance(60)
-  await server.app.inject({
-    method: 'PATCH',
-    url: `/v1/webhooks/${paused}`,
-    headers: client.headers,
-    payload: { status: 'PAUSED' },
-  })
+  await patchEndpoint(server, client, paused, { status: 'PAUSED' })
   await pool.query('update pending_deliveries set next_attempt_at = null where endpoint_id = $1', [
     paused,
   ])
@@ -80,27 +76,6 @@ async function stats(server: TestServer, { bearer }: TestClient) {
   const { at, ...rest } = answer.json()
   assert.equal(at, new Date(server.clock.nowMs()).toISOString())
   return rest
-}
-
-async function register(server: TestServer, { headers }: TestClient, name: string) {
-  const callbackUrl = `https://example.com/${name}`
-  const payload = { callbackUrl, sharedKey: 'a-shared-key-of-some-length' }
-  await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
-  const { rows } = await pool.query<{ id: string }>('select id from endpoints where url = $1', [
-    callbackUrl,
-  ])
-  return rows[0]?.id ?? assert.fail(name)
-}
-
-async function pay(server: TestServer, { accountId }: TestClient): Promise<void> {
-  const id = randomUUID()
-  const answer = await server.app.inject({
-    method: 'PUT',
-    url: `/operator/v1/payments/${id}`,
-    headers: { authorization: `Bearer ${OPERATOR_KEY}`, accountid: accountId },
-    payload: { ...SAMPLE, id },
-  })
-  assert.equal(answer.statusCode, 201, answer.body)
 }
 
 async function giveUp({ clientKey, accountId }: TestClient, endpointId: string, at: Date) {

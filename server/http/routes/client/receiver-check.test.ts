@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { addEndpoint, call, WEBHOOKS } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   onboard,
@@ -22,24 +23,22 @@ async function serve(t: TestContext, send: Send = async () => REFUSED) {
   return { server, client: await onboard(server) }
 }
 
-async function register(server: TestServer, { headers }: TestClient, count: number) {
+async function addEndpoints(server: TestServer, client: TestClient, count: number) {
+  const ids: string[] = []
   for (let at = 0; at < count; at++) {
     const callbackUrl = `https://example.com/${at}`
-    const payload = { callbackUrl, sharedKey: 'a-long-random-text-that-only-we-two-know' }
-    await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
+    ids.push((await addEndpoint(server, client, { callbackUrl })).id)
   }
-  const list = await server.app.inject({ url: '/v1/webhooks/list?size=100', headers })
-  return list.json().content.map(({ id }: { id: string }) => id) as string[]
+  return ids
 }
 
 function check(server: TestServer, { bearer }: TestClient, webhookId: string) {
-  const url = `/v1/webhooks/${webhookId}/check`
-  return server.app.inject({ method: 'POST', url, headers: bearer })
+  return call(server, bearer, 'POST', `${WEBHOOKS.path}/${webhookId}/check`)
 }
 
 test('regression: an endpoint is checked five times in a row, then once a minute', async (t) => {
   const { server, client } = await serve(t)
-  const [webhookId, other] = (await register(server, client, 2)) as [string, string]
+  const [webhookId, other] = (await addEndpoints(server, client, 2)) as [string, string]
   for (let at = 0; at < 5; at++) {
     assert.equal((await check(server, client, webhookId)).statusCode, 200)
   }
@@ -54,7 +53,7 @@ test('regression: an endpoint is checked five times in a row, then once a minute
 
 test('regression: a client checks twenty times in a row, then ten times a minute', async (t) => {
   const { server, client } = await serve(t)
-  const webhookIds = await register(server, client, 22)
+  const webhookIds = await addEndpoints(server, client, 22)
   const statuses: number[] = []
   for (const id of webhookIds) statuses.push((await check(server, client, id)).statusCode)
   assert.deepEqual(statuses, [...Array(20).fill(200), 429, 429])
@@ -68,7 +67,7 @@ test('regression: one client makes two checks at once, and other clients are not
     t,
     () => new Promise((resolve) => waiting.push(() => resolve(REFUSED))),
   )
-  const webhookIds = await register(server, client, 20)
+  const webhookIds = await addEndpoints(server, client, 20)
   const running = webhookIds.slice(0, 2).map((id) => check(server, client, id))
   while (waiting.length < 2) await new Promise(setImmediate)
   const [, , ...more] = webhookIds
@@ -78,7 +77,7 @@ test('regression: one client makes two checks at once, and other clients are not
     assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
   }
   const stranger = await onboard(server, 'Stranger')
-  const [theirs] = (await register(server, stranger, 1)) as [string]
+  const [theirs] = (await addEndpoints(server, stranger, 1)) as [string]
   running.push(check(server, stranger, theirs))
   while (waiting.length < 3) await new Promise(setImmediate)
   // A second check of the same receiver is a conflict, not one too many.
@@ -94,7 +93,7 @@ test('regression: one client makes two checks at once, and other clients are not
 
 test('regression: a check that died while the clock was ahead keeps others away for no longer than any that died', async (t) => {
   const { server, client } = await serve(t)
-  const [webhookId] = (await register(server, client, 1)) as [string]
+  const [webhookId] = (await addEndpoints(server, client, 1)) as [string]
   const died = (aheadMs: number) =>
     pool.query(
       `insert into receiver_checks (client_key, endpoint_id, started_at)
@@ -117,13 +116,12 @@ test('regression: neither a test nor a check reveals whether a host name exists'
   ] as const
   let outcome: (typeof outcomes)[number] = outcomes[0]
   const { server, client } = await serve(t, async () => ({ outcome, durationMs: 1 }))
-  const [webhookId] = (await register(server, client, 1)) as [string]
+  const [webhookId] = (await addEndpoints(server, client, 1)) as [string]
   const answers: string[] = []
   for (outcome of outcomes) {
     const { body } = await check(server, client, webhookId)
     assert.match(body, /gave no answer: no public address\./)
-    const url = `/v1/webhooks/${webhookId}/test`
-    const sent = await server.app.inject({ method: 'POST', url, headers: client.bearer })
+    const sent = await call(server, client.bearer, 'POST', `${WEBHOOKS.path}/${webhookId}/test`)
     assert.equal(sent.json().error, 'no-address', sent.body)
     answers.push(body + sent.body)
   }

@@ -5,6 +5,12 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
+  call,
+  postEndpoint,
+  SUBSCRIPTIONS,
+  WEBHOOKS,
+} from '../../../../test/support/injected-calls.ts'
+import {
   assertProblem,
   onboard,
   serveHttp,
@@ -15,15 +21,10 @@ import {
 const { pool } = await cloneDatabase()
 const NIL = '00000000-0000-0000-0000-000000000000'
 const KEY = 'a-shared-key-of-some-length'
-const PATH = '/api/v1/payments/subscriptions'
 
 function subscribe(server: TestServer, client: TestClient, more: object = {}) {
-  return server.app.inject({
-    method: 'POST',
-    url: '/api/v1/payments/subscribe',
-    headers: client.bearer,
-    payload: { callbackUrl: 'https://example.com/s', sharedKey: KEY, ...more },
-  })
+  const body = { callbackUrl: 'https://example.com/s', sharedKey: KEY, ...more }
+  return postEndpoint(server, { headers: client.bearer }, body, SUBSCRIPTIONS)
 }
 
 async function store(server: TestServer, client: TestClient, text: string, at: number) {
@@ -58,7 +59,7 @@ test('the Location leads to the subscription', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const { headers } = await subscribe(server, client)
-  const answer = await server.app.inject({ url: String(headers.location), headers: client.bearer })
+  const answer = await call(server, client.bearer, 'GET', String(headers.location))
   assert.equal(answer.statusCode, 200)
   assert.equal(answer.json().endpointUrl, 'https://example.com/s')
   assert.ok('health' in answer.json())
@@ -104,7 +105,7 @@ test('the same address again replaces key and header: 201, the same Location, no
   const after = (await read()).row
   assert.deepEqual([after.header_name, after.header_value], [null, null])
   assert.ok(after.previous_key)
-  const page = (await server.app.inject({ url: PATH, headers: client.bearer })).json()
+  const page = (await call(server, client.bearer, 'GET', SUBSCRIPTIONS.path)).json()
   assert.equal(page.totalElements, 1)
 })
 
@@ -112,16 +113,11 @@ test('a subscription and a webhook may share an address', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   await subscribe(server, client)
-  const webhook = await server.app.inject({
-    method: 'POST',
-    url: '/v1/webhooks/register',
-    headers: client.headers,
-    payload: { callbackUrl: 'https://example.com/s', sharedKey: KEY },
-  })
-  assert.equal(webhook.statusCode, 200)
+  const body = { callbackUrl: 'https://example.com/s', sharedKey: KEY }
+  assert.equal((await postEndpoint(server, client, body)).statusCode, 200)
   const list = async (url: string) =>
-    (await server.app.inject({ url, headers: client.bearer })).json().totalElements
-  assert.deepEqual([await list(PATH), await list('/v1/webhooks')], [1, 1])
+    (await call(server, client.bearer, 'GET', url)).json().totalElements
+  assert.deepEqual([await list(SUBSCRIPTIONS.path), await list(WEBHOOKS.path)], [1, 1])
 })
 
 test('H4: headerKey and headerValue come together or not at all', async (t) => {
@@ -177,11 +173,8 @@ test('A9: neither the shared key nor the header value is ever shown again', asyn
   const client = await onboard(server)
   const canary = { sharedKey: 'canary-key', headerKey: 'X-Canary', headerValue: 'canary-value' }
   const first = await subscribe(server, client, canary)
-  const item = await server.app.inject({
-    url: String(first.headers.location),
-    headers: client.bearer,
-  })
-  const list = await server.app.inject({ url: PATH, headers: client.bearer })
+  const item = await call(server, client.bearer, 'GET', String(first.headers.location))
+  const list = await call(server, client.bearer, 'GET', SUBSCRIPTIONS.path)
   for (const answer of [first, item, list]) assert.doesNotMatch(answer.body, /canary/i)
   assert.doesNotMatch(server.log.join(''), /canary/i)
   const { rows } = await pool.query('select endpoints::text as text from endpoints')
@@ -213,7 +206,7 @@ test("T2: another client's subscription is 404 for every verb", async (t) => {
     const answer = await server.app.inject({ method, url, headers, ...(payload && { payload }) })
     assertProblem(answer, 404, 'not-found')
   }
-  assert.equal((await server.app.inject({ url, headers: owner.bearer })).json().status, 'ACTIVE')
+  assert.equal((await call(server, owner.bearer, 'GET', url)).json().status, 'ACTIVE')
 })
 
 test('the 51st subscription of a client is 409', async (t) => {
@@ -231,5 +224,5 @@ test('a wrong AccountId is 403 here too, although none is needed', async (t) => 
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const headers = { ...client.bearer, accountid: randomUUID() }
-  assertProblem(await server.app.inject({ url: PATH, headers }), 403, 'invalid-account')
+  assertProblem(await call(server, headers, 'GET', SUBSCRIPTIONS.path), 403, 'invalid-account')
 })

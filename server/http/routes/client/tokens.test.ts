@@ -12,6 +12,7 @@ import {
   jwtVerify,
 } from 'jose'
 import { cloneDatabase, openPool } from '../../../../test/support/database.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   BASE_URL,
@@ -44,7 +45,7 @@ function login(server: TestServer, payload: unknown, more: object = {}) {
 }
 
 function listWith(server: TestServer, token: string, url = '/v1/webhooks') {
-  return server.app.inject({ url, headers: { authorization: `Bearer ${token}` } })
+  return call(server, { authorization: `Bearer ${token}` }, 'GET', url)
 }
 
 test('right credentials give a Bearer token for an hour, not to be stored', async () => {
@@ -436,11 +437,9 @@ const FORGED = 'The token is malformed, forged, expired or refused.'
 test('a 401 names what its caller can know: expired with the time, the wrong side, no token at all', async (t) => {
   const server = await serveHttp(t, pool)
   const { token, clientId, clientSecret } = await onboard(server)
-  const made = await server.app.inject({
-    method: 'POST',
-    url: '/operator/v1/keys',
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-    payload: { name: randomUUID(), role: 'viewer' },
+  const made = await call(server, OPERATOR, 'POST', '/operator/v1/keys', {
+    name: randomUUID(),
+    role: 'viewer',
   })
   const { key } = made.json()
   const detailOf = async (credential: string, url = '/v1/webhooks') => {
@@ -583,7 +582,7 @@ test('regression: a client that was enabled again is let in at once, in every pr
 test('A8: the token counts in the Authorization header alone, once, with Bearer in any case', async () => {
   const { token } = await onboard(server)
   const ask = (headers: Record<string, string | string[]>, url = '/v1/webhooks') =>
-    server.app.inject({ url, headers })
+    call(server, headers, 'GET', url)
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
     assert.equal((await ask({ authorization: `${scheme} ${token}` })).statusCode, 200)
   }

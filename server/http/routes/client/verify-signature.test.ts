@@ -6,6 +6,12 @@ import { before, test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
+  addEndpoint,
+  call,
+  SUBSCRIPTIONS,
+  WEBHOOKS,
+} from '../../../../test/support/injected-calls.ts'
+import {
   assertProblem,
   onboard,
   serveHttp,
@@ -21,7 +27,6 @@ import { recordPayments } from '../../../operations/accepting/record-payments.ts
 import { AccountDirectory } from '../../../operations/access/account-directory.ts'
 import { rotateWebhookKey } from '../../../operations/access/webhook-keys.ts'
 
-const URL_GIVEN = 'https://receiver.test/hook'
 const KEY = 'canary-key-that-nobody-may-see'
 const NEW_KEY = 'canary-key-number-two'
 let pool: Pool
@@ -30,17 +35,9 @@ before(async () => {
   pool = (await cloneDatabase()).pool
 })
 
-async function register(server: TestServer, client: TestClient, sharedKey: string) {
-  const payload = { callbackUrl: URL_GIVEN, sharedKey }
-  const { headers } = client
-  await server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
-  const list = await server.app.inject({ url: '/v1/webhooks/list', headers })
-  return list.json().content[0].id as string
-}
-
 async function verify(server: TestServer, client: TestClient, id: string, payload: object) {
-  const url = `/v1/webhooks/${id}/verify`
-  const answer = await server.app.inject({ method: 'POST', url, headers: client.headers, payload })
+  const url = `${WEBHOOKS.path}/${id}/verify`
+  const answer = await call(server, client.headers, 'POST', url, payload)
   assert.ok(!answer.body.includes('canary'), 'a key is in the answer')
   return answer
 }
@@ -52,7 +49,7 @@ function hmac(body: string | Buffer, key = KEY): string {
 test('the doctor knows the real bytes of the event, its file included, and no key is shown', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const id = await register(server, client, KEY)
+  const { id } = await addEndpoint(server, client, { sharedKey: KEY })
   const write = sampleWrite({ id: randomUUID() })
   const change = { accountId: client.accountId, write }
   const recording = recordingOn(server.deps, new AccountDirectory(pool))
@@ -60,7 +57,7 @@ test('the doctor knows the real bytes of the event, its file included, and no ke
   const [result] = results
   assert.ok(result && 'event' in result && result.event)
   const eventId = result.event.id
-  const body = await server.app.inject({ url: `/v1/events/${eventId}`, headers: client.bearer })
+  const body = await call(server, client.bearer, 'GET', `/v1/events/${eventId}`)
   const headers = { 'X-PAYBELL-HMAC': hmac(body.body), 'Webhook-Id': eventId }
 
   const right = await verify(server, client, id, { headers, body: body.body })
@@ -82,8 +79,8 @@ test('the doctor knows the real bytes of the event, its file included, and no ke
 test('after a rotation the old key is named, for a day', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  await register(server, client, KEY)
-  const id = await register(server, client, NEW_KEY)
+  await addEndpoint(server, client, { sharedKey: KEY })
+  const { id } = await addEndpoint(server, client, { sharedKey: NEW_KEY })
   const body = '{"a":1}'
   const old = { headers: { 'x-paybell-hmac': [hmac(body)] }, body }
   const within = (await verify(server, client, id, old)).json()
@@ -102,7 +99,7 @@ test('faults of the request itself are reported as such', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
   const other = await onboard(server, 'Other')
-  const id = await register(server, client, KEY)
+  const { id } = await addEndpoint(server, client, { sharedKey: KEY })
   const headers = {}
   for (const payload of [
     { body: '' },
@@ -125,32 +122,25 @@ test('faults of the request itself are reported as such', async (t) => {
   const right = { headers, body: '' }
   assertProblem(await verify(server, other, id, right), 404, 'not-found')
   assertProblem(await verify(server, client, randomUUID(), right), 404, 'not-found')
-  const plain = await server.app.inject({
-    method: 'POST',
-    url: `/v1/webhooks/${id}/verify`,
-    headers: { ...client.headers, 'content-type': 'text/plain' },
-    payload: 'x',
-  })
+  const plain = await call(
+    server,
+    { ...client.headers, 'content-type': 'text/plain' },
+    'POST',
+    `${WEBHOOKS.path}/${id}/verify`,
+    'x',
+  )
   assertProblem(plain, 415, 'unsupported-media-type')
 })
 
 test('subscriptions have a doctor, too; and large bodies are limited to two a second', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const subscribed = await server.app.inject({
-    method: 'POST',
-    url: '/api/v1/payments/subscribe',
-    headers: client.bearer,
-    payload: { callbackUrl: URL_GIVEN, sharedKey: KEY },
-  })
-  const url = `${subscribed.headers.location}/verify`
-  const ask = (text = 'a') =>
-    server.app.inject({
-      method: 'POST',
-      url,
-      headers: client.headers,
-      payload: { headers: { 'x-paybell-hmac': hmac(text) }, body: `${text}\n` },
-    })
+  const { id } = await addEndpoint(server, client, { sharedKey: KEY }, SUBSCRIPTIONS)
+  const url = `${SUBSCRIPTIONS.path}/${id}/verify`
+  const ask = (text = 'a') => {
+    const body = { headers: { 'x-paybell-hmac': hmac(text) }, body: `${text}\n` }
+    return call(server, client.headers, 'POST', url, body)
+  }
   const answer = (await ask()).json()
   assert.equal(answer.findings[0].code, 'trailing-newline')
   const large = 'a'.repeat(100_000)
@@ -165,7 +155,7 @@ test('v1a is judged by the service’s own keys: of now, of before, and of anoth
   const { pool: own } = await cloneDatabase()
   const server = await serveHttp(t, own)
   const client = await onboard(server)
-  const id = await register(server, client, KEY)
+  const { id } = await addEndpoint(server, client, { sharedKey: KEY })
   const body = '{"a":1}'
   const at = Math.floor(server.clock.nowMs() / 1_000)
   const content = signedContent('event', at, [Buffer.from(body)])
@@ -192,11 +182,11 @@ test('v1a is judged by the service’s own keys: of now, of before, and of anoth
 test('regression: large bodies that do not arrive take no more than the bytes of two of the largest', async (t) => {
   const server = await serveHttp(t, pool)
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
-  const id = await register(server, client, KEY)
-  const othersId = await register(server, other, KEY)
+  const { id } = await addEndpoint(server, client, { sharedKey: KEY })
+  const { id: othersId } = await addEndpoint(server, other, { sharedKey: KEY })
   await server.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.app.server.address() as AddressInfo
-  const path = `/v1/webhooks/${id}/verify`
+  const path = `${WEBHOOKS.path}/${id}/verify`
   const answered: number[] = []
   // Each says that it sends 18 MiB, and sends nothing.
   const uploads = Array.from({ length: 6 }, () => {
@@ -235,7 +225,7 @@ test('regression: large bodies that do not arrive take no more than the bytes of
 test('regression: made-up signatures, however many, hold the loop for less than 50 ms', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const id = await register(server, client, KEY)
+  const { id } = await addEndpoint(server, client, { sharedKey: KEY })
   const body = JSON.stringify(Array.from({ length: 2_500 }, () => ({ a: 1 })))
   const made = (label: string, bytes: number) =>
     Array.from({ length: 60 }, () => `${label},${randomBytes(bytes).toString('base64')}`)

@@ -5,6 +5,13 @@ import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
+  addEndpoint,
+  call,
+  patchEndpoint,
+  postEndpoint,
+  SUBSCRIPTIONS,
+} from '../../../../test/support/injected-calls.ts'
+import {
   assertProblem,
   onboard,
   serveHttp,
@@ -20,29 +27,16 @@ const { pool } = await cloneDatabase()
 const server = await serveHttp({ after }, pool)
 const KEY = 'a-shared-key-of-some-length'
 
-function register(
-  server: TestServer,
-  client: TestClient,
-  body: object,
-  headers: Record<string, string> = {},
-) {
-  return server.app.inject({
-    method: 'POST',
-    url: '/v1/webhooks/register',
-    headers: { ...client.headers, ...headers },
-    payload: body,
-  })
-}
-
 function list(server: TestServer, client: TestClient, query = '') {
-  return server.app.inject({ url: `/v1/webhooks/list${query}`, headers: client.headers })
+  return call(server, client.headers, 'GET', `/v1/webhooks/list${query}`)
 }
 
-async function registerOne(server: TestServer, client: TestClient, url = 'https://example.com/a') {
-  const answer = await register(server, client, { callbackUrl: url, sharedKey: KEY })
-  assert.equal(answer.statusCode, 200, answer.body)
-  const items = (await list(server, client, '?size=100')).json().content
-  return items.find((item: { endpointUrl: string }) => item.endpointUrl === url).id as string
+async function addWebhook(server: TestServer, client: TestClient, url = 'https://example.com/a') {
+  return (await addEndpoint(server, client, { callbackUrl: url, sharedKey: KEY })).id
+}
+
+function inAccount({ bearer }: TestClient, accountid: string) {
+  return { headers: { ...bearer, accountid } }
 }
 
 async function rowOf(id: string) {
@@ -53,7 +47,7 @@ async function rowOf(id: string) {
 test('registration answers 200 with an empty body and Content-Length 0', async () => {
   const client = await onboard(server)
   const body = { callbackUrl: 'https://example.com/hook', sharedKey: KEY }
-  const answer = await register(server, client, body)
+  const answer = await postEndpoint(server, client, body)
   assert.equal(answer.statusCode, 200)
   assert.equal(answer.body, '')
   assert.equal(answer.headers['content-length'], '0')
@@ -62,7 +56,7 @@ test('registration answers 200 with an empty body and Content-Length 0', async (
 test('the list shows id, endpointUrl, hmacHeaderName, algorithm and status, and nothing secret', async () => {
   const client = await onboard(server)
   const url = 'HTTPS://Example.com:443/a/../Hook?q=1'
-  const id = await registerOne(server, client, url)
+  const id = await addWebhook(server, client, url)
   const page = (await list(server, client)).json()
   assert.deepEqual(page, {
     content: [
@@ -95,7 +89,7 @@ test('no webhook: an empty page of no pages', async () => {
 test('T6: paging takes whole numbers only, clamps size to 100, and a page past the end is empty', async () => {
   const client = await onboard(server)
   for (const path of ['a', 'b', 'c', 'd', 'e']) {
-    await registerOne(server, client, `https://example.com/${path}`)
+    await addWebhook(server, client, `https://example.com/${path}`)
     server.clock.advance(1)
   }
   const urls = (page: { content: { endpointUrl: string }[] }) =>
@@ -143,7 +137,7 @@ test('lists are in order of creation, then of id', async () => {
   const client = await onboard(server)
   const made: string[] = []
   for (let at = 0; at < 6; at++) {
-    made.push(await registerOne(server, client, `https://example.com/${at}`))
+    made.push(await addWebhook(server, client, `https://example.com/${at}`))
     if (at >= 3) server.clock.advance(1)
   }
   const listed = (await list(server, client)).json().content.map((item: { id: string }) => item.id)
@@ -153,10 +147,10 @@ test('lists are in order of creation, then of id', async () => {
 test('the same address again, however it is spelled, rotates the key and makes no copy', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const id = await registerOne(server, client, 'https://example.com/hook')
+  const id = await addWebhook(server, client, 'https://example.com/hook')
   const before = await rowOf(id)
   server.clock.advance(10)
-  const again = await register(server, client, {
+  const again = await postEndpoint(server, client, {
     callbackUrl: 'HTTPS://EXAMPLE.com:443/hook',
     sharedKey: 'another-key',
   })
@@ -180,11 +174,11 @@ test('the same address again, however it is spelled, rotates the key and makes n
 
 test('the same key again keeps the overlap that is running', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
-  await register(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
+  const id = await addWebhook(server, client)
+  await postEndpoint(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
   const rotated = await rowOf(id)
   server.clock.advance(60)
-  await register(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
+  await postEndpoint(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
   const same = await rowOf(id)
   assert.deepEqual(same.previous_key, rotated.previous_key)
   assert.deepEqual(same.previous_key_until, rotated.previous_key_until)
@@ -194,26 +188,26 @@ test('the same key again keeps the overlap that is running', async () => {
 test('the overlap of two keys runs on the scaled clock', async (t) => {
   const server = await serveHttp(t, pool, { env: { PAYBELL_TIME_SCALE: '1000' } })
   const client = await onboard(server)
-  const id = await registerOne(server, client)
-  await register(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
+  const id = await addWebhook(server, client)
+  await postEndpoint(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
   const { previous_key_until: until } = await rowOf(id)
   assert.equal(until.getTime(), server.clock.nowMs() + 86_400)
 })
 
 test('a damaged stored key does not stop its replacement', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   await pool.query("update endpoints set shared_key = 'x' where id = $1", [id])
   const body = { callbackUrl: 'https://example.com/a', sharedKey: 'key two' }
-  assert.equal((await register(server, client, body)).statusCode, 200)
+  assert.equal((await postEndpoint(server, client, body)).statusCode, 200)
   assert.equal((await rowOf(id)).previous_key, null)
 })
 
 test('registering a paused address again rotates its key and leaves it paused', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   await change(server, client, id, 'PAUSED')
-  await register(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
+  await postEndpoint(server, client, { callbackUrl: 'https://example.com/a', sharedKey: 'key two' })
   const { content } = (await list(server, client)).json()
   assert.deepEqual([content[0].id, content[0].status], [id, 'PAUSED'])
 })
@@ -221,8 +215,8 @@ test('registering a paused address again rotates its key and leaves it paused', 
 test('D1: equal keys are stored sealed and different', async () => {
   const client = await onboard(server)
   const [one, two] = [
-    await rowOf(await registerOne(server, client, 'https://example.com/1')),
-    await rowOf(await registerOne(server, client, 'https://example.com/2')),
+    await rowOf(await addWebhook(server, client, 'https://example.com/1')),
+    await rowOf(await addWebhook(server, client, 'https://example.com/2')),
   ]
   assert.notDeepEqual(one.shared_key, two.shared_key)
   assert.ok(!one.shared_key.includes(KEY))
@@ -231,7 +225,7 @@ test('D1: equal keys are stored sealed and different', async () => {
 test('all wrong fields are reported at once, each with a pointer and a code', async () => {
   const client = await onboard(server)
   const faults = async (body: object) => {
-    const problem = assertProblem(await register(server, client, body), 400, 'invalid-fields')
+    const problem = assertProblem(await postEndpoint(server, client, body), 400, 'invalid-fields')
     return problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)
   }
   assert.deepEqual(await faults({}), ['/callbackUrl missing', '/sharedKey missing'])
@@ -260,7 +254,7 @@ test('all wrong fields are reported at once, each with a pointer and a code', as
 test('no refusal repeats what was sent', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const answer = await register(server, client, {
+  const answer = await postEndpoint(server, client, {
     callbackUrl: 'http://canary-host.test/?canary-query',
     sharedKey: `canary-key${'x'.repeat(300)}`,
   })
@@ -273,18 +267,22 @@ test('production asks for https and 16 characters, the sandbox allows loopback a
   const sandbox = await serveHttp(t, pool)
   const tester = await onboard(sandbox)
   const local = { callbackUrl: 'http://127.0.0.1:9000/hook', sharedKey: 'k' }
-  assert.equal((await register(sandbox, tester, local)).statusCode, 200)
+  assert.equal((await postEndpoint(sandbox, tester, local)).statusCode, 200)
   const production = await serveHttp(t, pool, { mode: 'production' })
   const client = await onboard(production)
-  const problem = assertProblem(await register(production, client, local), 400, 'invalid-fields')
+  const problem = assertProblem(
+    await postEndpoint(production, client, local),
+    400,
+    'invalid-fields',
+  )
   assert.deepEqual(
     problem.errors?.map((error) => error.code),
     ['https-required', 'too-short'],
   )
   const short = { callbackUrl: 'https://example.com/', sharedKey: 'k'.repeat(15) }
-  assertProblem(await register(production, client, short), 400, 'invalid-fields')
+  assertProblem(await postEndpoint(production, client, short), 400, 'invalid-fields')
   const enough = { callbackUrl: 'https://example.com/', sharedKey: 'k'.repeat(16) }
-  assert.equal((await register(production, client, enough)).statusCode, 200)
+  assert.equal((await postEndpoint(production, client, enough)).statusCode, 200)
 })
 
 test('T1: a missing, malformed, unknown, foreign or repeated AccountId is 403, one and the same', async () => {
@@ -318,7 +316,7 @@ test('T1: a missing, malformed, unknown, foreign or repeated AccountId is 403, o
       const sent = Object.fromEntries(
         Object.entries(headers).filter(([, value]) => value !== undefined),
       ) as Record<string, string>
-      const answer = await server.app.inject({ method, url, headers: sent, payload })
+      const answer = await call(server, sent, method, url, payload)
       assertProblem(answer, 403, 'invalid-account')
       bodies.add(withoutRequestId(answer))
     }
@@ -334,33 +332,33 @@ test('AccountId in capital letters is the same account', async () => {
   const client = await onboard(server)
   const accountid = client.accountId.toUpperCase()
   const body = { callbackUrl: 'https://example.com/', sharedKey: KEY }
-  assert.equal((await register(server, client, body, { accountid })).statusCode, 200)
+  assert.equal((await postEndpoint(server, inAccount(client, accountid), body)).statusCode, 200)
   assert.equal((await list(server, client)).json().totalElements, 1)
 })
 
 test('without AccountId, GET /v1/webhooks shows all accounts, each item with its accountId', async () => {
   const client = await onboard(server)
   const second = await openAccount(server.deps, client.clientId, 'Second')
-  await registerOne(server, client, 'https://example.com/1')
+  await addWebhook(server, client, 'https://example.com/1')
   server.clock.advance(1)
   const body = { callbackUrl: 'https://example.com/1', sharedKey: KEY }
-  await register(server, client, body, { accountid: second.id })
-  const all = await server.app.inject({ url: '/v1/webhooks', headers: client.bearer })
+  await postEndpoint(server, inAccount(client, second.id), body)
+  const all = await call(server, client.bearer, 'GET', '/v1/webhooks')
   assert.deepEqual(
     all.json().content.map((item: { accountId: string }) => item.accountId),
     [client.accountId, second.id],
   )
-  const one = await server.app.inject({ url: '/v1/webhooks', headers: client.headers })
+  const one = await call(server, client.headers, 'GET', '/v1/webhooks')
   assert.equal(one.body, (await list(server, client)).body)
   assert.equal(one.json().totalElements, 1)
 })
 
 test('GET by id shows the item and its health', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   const url = `/v1/webhooks/${id}`
   for (const headers of [client.headers, client.bearer]) {
-    const item = (await server.app.inject({ url, headers })).json()
+    const item = (await call(server, headers, 'GET', url)).json()
     assert.deepEqual(Object.keys(item), [
       'id',
       'endpointUrl',
@@ -383,17 +381,12 @@ test('GET by id shows the item and its health', async () => {
 })
 
 function change(server: TestServer, client: TestClient, id: string, status: unknown) {
-  return server.app.inject({
-    method: 'PATCH',
-    url: `/v1/webhooks/${id}`,
-    headers: client.bearer,
-    payload: { status },
-  })
+  return patchEndpoint(server, { headers: client.bearer }, id, { status })
 }
 
 test('PATCH pauses and resumes; only ACTIVE and PAUSED can be asked for', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   const paused = await change(server, client, id, 'PAUSED')
   assert.equal(paused.statusCode, 200)
   assert.equal(paused.json().status, 'PAUSED')
@@ -411,7 +404,7 @@ test('PATCH pauses and resumes; only ACTIVE and PAUSED can be asked for', async 
 
 test('a disabled endpoint is resumed by its owner', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   await pool.query("update endpoints set status = 'DISABLED', inactive_since = $2 where id = $1", [
     id,
     new Date(server.clock.nowMs() - 1_000),
@@ -423,24 +416,23 @@ test('a disabled endpoint is resumed by its owner', async () => {
 test('DELETE answers 204 once; after that the webhook is gone everywhere', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const id = await registerOne(server, client)
-  const remove = () =>
-    server.app.inject({ method: 'DELETE', url: `/v1/webhooks/${id}`, headers: client.bearer })
+  const id = await addWebhook(server, client)
+  const remove = () => call(server, client.bearer, 'DELETE', `/v1/webhooks/${id}`)
   const gone = await remove()
   assert.deepEqual([gone.statusCode, gone.body], [204, ''])
   assertProblem(await remove(), 404, 'not-found')
   assert.equal((await list(server, client)).json().totalElements, 0)
   assertProblem(await change(server, client, id, 'PAUSED'), 404, 'not-found')
   assert.equal(server.notices.length, 2)
-  const again = await registerOne(server, client)
+  const again = await addWebhook(server, client)
   assert.notEqual(again, id)
 })
 
 test('DELETE accepts an empty body with a JSON content type', async () => {
   const client = await onboard(server)
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   const headers = { ...client.bearer, 'content-type': 'application/json' }
-  const answer = await server.app.inject({ method: 'DELETE', url: `/v1/webhooks/${id}`, headers })
+  const answer = await call(server, headers, 'DELETE', `/v1/webhooks/${id}`)
   assert.equal(answer.statusCode, 204)
 })
 
@@ -464,14 +456,14 @@ test('pausing and resuming keep what is pending, deleting cancels it', async () 
     )
     return id
   }
-  const id = await registerOne(server, client)
+  const id = await addWebhook(server, client)
   await change(server, client, id, 'PAUSED')
   const waiting = await owe(id, null)
   server.clock.advance(60)
   await change(server, client, id, 'ACTIVE')
   const kept = await pool.query('select 1 from pending_deliveries where id = $1', [waiting])
   assert.equal(kept.rowCount, 1)
-  await server.app.inject({ method: 'DELETE', url: `/v1/webhooks/${id}`, headers: client.bearer })
+  await call(server, client.bearer, 'DELETE', `/v1/webhooks/${id}`)
   const final = await pool.query('select state from final_deliveries where id = $1', [waiting])
   assert.deepEqual(final.rows, [{ state: 'CANCELLED' }])
 })
@@ -479,14 +471,8 @@ test('pausing and resuming keep what is pending, deleting cancels it', async () 
 test("T2: another's, a deleted, an unknown and a malformed id are 404 with one body", async () => {
   const [owner, other] = [await onboard(server), await onboard(server, 'Other')]
   const second = await openAccount(server.deps, owner.clientId, 'Second')
-  const id = await registerOne(server, owner)
-  const subscribed = await server.app.inject({
-    method: 'POST',
-    url: '/api/v1/payments/subscribe',
-    headers: owner.bearer,
-    payload: { callbackUrl: 'https://example.com/s', sharedKey: KEY },
-  })
-  const subscriptionId = String(subscribed.headers.location).split('/').at(-1) as string
+  const id = await addWebhook(server, owner)
+  const { id: subscriptionId } = await addEndpoint(server, owner, {}, SUBSCRIPTIONS)
   const foreign = { ...owner.bearer, accountid: second.id }
   for (const [method, payload] of [
     ['GET', undefined],
@@ -494,7 +480,7 @@ test("T2: another's, a deleted, an unknown and a malformed id are 404 with one b
     ['PATCH', { status: 'PAUSED' }],
   ] as const) {
     const ask = (asked: string, headers: Record<string, string>) =>
-      server.app.inject({ method, url: `/v1/webhooks/${asked}`, headers, payload })
+      call(server, headers, method, `/v1/webhooks/${asked}`, payload)
     const answers = [
       await ask(randomUUID(), other.bearer),
       await ask(id, other.bearer),
@@ -514,7 +500,7 @@ test("T2: another's, a deleted, an unknown and a malformed id are 404 with one b
 test('T3: unknown members are ignored, never honoured', async () => {
   const [client, other] = [await onboard(server), await onboard(server, 'Other')]
   const id = randomUUID()
-  const answer = await register(server, client, {
+  const answer = await postEndpoint(server, client, {
     callbackUrl: 'https://example.com/',
     sharedKey: KEY,
     id,
@@ -536,14 +522,14 @@ test('O6: the 51st webhook of an account is 409; a known address still rotates',
   const server = await serveHttp(t, pool, { env: { PAYBELL_MAX_ENDPOINTS: '3' } })
   const client = await onboard(server)
   for (const path of ['1', '2', '3']) {
-    await registerOne(server, client, `https://example.com/${path}`)
+    await addWebhook(server, client, `https://example.com/${path}`)
   }
   const body = { callbackUrl: 'https://example.com/4', sharedKey: KEY }
-  assertProblem(await register(server, client, body), 409, 'too-many-endpoints')
+  assertProblem(await postEndpoint(server, client, body), 409, 'too-many-endpoints')
   const known = { callbackUrl: 'https://example.com/3', sharedKey: 'a new key' }
-  assert.equal((await register(server, client, known)).statusCode, 200)
+  assert.equal((await postEndpoint(server, client, known)).statusCode, 200)
   const second = await openAccount(server.deps, client.clientId, 'Second')
-  assert.equal((await register(server, client, body, { accountid: second.id })).statusCode, 200)
+  assert.equal((await postEndpoint(server, inAccount(client, second.id), body)).statusCode, 200)
 })
 
 test('O6: 1,000 registrations in a burst over two processes make 50 and no 5xx', async (t) => {
@@ -552,7 +538,7 @@ test('O6: 1,000 registrations in a burst over two processes make 50 and no 5xx',
   const client = await onboard(here)
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, (_, at) =>
-      register(at % 2 ? here : there, client, {
+      postEndpoint(at % 2 ? here : there, client, {
         callbackUrl: `https://example.com/${at % 500}`,
         sharedKey: KEY,
       }),
@@ -569,7 +555,7 @@ test('the same address 50 times at once makes one webhook', async (t) => {
   const client = await onboard(here)
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, at) =>
-      register(at % 2 ? here : there, client, {
+      postEndpoint(at % 2 ? here : there, client, {
         callbackUrl: 'https://example.com/one',
         sharedKey: `key ${at % 7}`,
       }),
@@ -585,7 +571,7 @@ test('P1: a body of 64 KiB is read, one byte more is 413', async () => {
     const start = `{"callbackUrl":"https://example.com/","sharedKey":"${KEY}","pad":"`
     const payload = `${start}${'x'.repeat(bytes - start.length - 2)}"}`
     const headers = { ...client.headers, 'content-type': 'application/json' }
-    return server.app.inject({ method: 'POST', url: '/v1/webhooks/register', headers, payload })
+    return call(server, headers, 'POST', '/v1/webhooks/register', payload)
   }
   assert.equal((await send(65_536)).statusCode, 200)
   assertProblem(await send(65_537), 413, 'body-too-large')

@@ -8,9 +8,9 @@ import { SignJWT } from 'jose'
 import { CookieBrowser, type Visit } from '../../../../test/support/cookie-browser.ts'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import { OIDC_CLIENT, startIdentityProvider } from '../../../../test/support/identity-provider.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
 import {
   BASE_URL,
-  OPERATOR_KEY,
   serveHttp,
   type TestServerOptions,
 } from '../../../../test/support/injected-server.ts'
@@ -172,7 +172,7 @@ test('a group that the settings no longer name has no sessions; nor has another 
   ]
   for (const env of others) {
     const other = await serve({ env })
-    const answer = await other.app.inject({ url: '/console/session', headers })
+    const answer = await call(other, headers, 'GET', '/console/session')
     assert.equal(answer.json().kind, null)
   }
   assert.equal((await whoIs(browser)).role, 'viewer')
@@ -259,8 +259,7 @@ test('a provider that is away, broken or sends too much is said to be away; keys
       /cannot be reached from here at the moment. Operator keys work all the same/,
     )
     assert.ok(other.log.some((line) => line.includes('oidc.sign-in-failed')))
-    const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
-    const answered = await other.app.inject({ url: '/operator/v1/clients', headers })
+    const answered = await call(other, OPERATOR, 'GET', '/operator/v1/clients')
     assert.equal(answered.statusCode, 200)
     // It is asked again once it is back.
     company.instead = null

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   BASE_URL,
@@ -35,7 +36,7 @@ const client = await onboard(server)
 const CONSOLE = { 'x-paybell-console': '1' }
 
 function post(payload: object, headers: Record<string, string> = CONSOLE, of: TestServer = server) {
-  return of.app.inject({ method: 'POST', url: '/console/session', payload, headers })
+  return call(of, headers, 'POST', '/console/session', payload)
 }
 
 /** A key that the server, whose clock stands still, has read. */
@@ -54,7 +55,7 @@ async function signIn(payload: object, of: TestServer = server): Promise<string>
 }
 
 function get(url: string, cookie: string, headers: Record<string, string> = CONSOLE) {
-  return server.app.inject({ url, headers: { cookie, ...headers } })
+  return call(server, { cookie, ...headers }, 'GET', url)
 }
 
 async function whoIs(cookie: string, headers?: Record<string, string>) {
@@ -75,11 +76,8 @@ test('an operator’s session may do what its key may, and says so', async () =>
   })
   assert.equal(Date.parse(expiresAt) - server.clock.nowMs(), 12 * 3_600_000)
   assert.equal((await get('/operator/v1/clients', cookie)).statusCode, 200)
-  const refused = await server.app.inject({
-    method: 'POST',
-    url: '/operator/v1/clients',
-    headers: { cookie, ...CONSOLE },
-    payload: { name: 'No' },
+  const refused = await call(server, { cookie, ...CONSOLE }, 'POST', '/operator/v1/clients', {
+    name: 'No',
   })
   assertProblem(refused, 403, 'role-not-allowed')
 })
@@ -129,7 +127,7 @@ test('regression: over HTTPS a cookie that another site has planted ends no sess
   const [own = ''] = given.split(';', 1)
   const kindOf = async (cookie: string) => {
     const headers = { ...CONSOLE, cookie }
-    return (await https.app.inject({ url: '/console/session', headers })).json().kind
+    return (await call(https, headers, 'GET', '/console/session')).json().kind
   }
   const planted = `paybell_session=${'A'.repeat(43)}`
   assert.equal(await kindOf(`${planted}; ${own}`), 'operator')
@@ -188,11 +186,8 @@ test('a session ends with its key, its secret, its client, its hours, and by sig
   const rotating = await onboard(server, 'Rotating')
   const { clientId, clientSecret } = rotating
   cookies.secret = await signIn({ clientId, clientSecret })
-  const issued = await server.app.inject({
-    method: 'POST',
-    url: `/operator/v1/clients/${rotating.clientId}/secrets`,
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-  })
+  const url = `/operator/v1/clients/${rotating.clientId}/secrets`
+  const issued = await call(server, OPERATOR, 'POST', url)
   const second = await signIn({ clientId, clientSecret: issued.json().clientSecret })
   const { rows } = await pool.query(
     'select id from client_secrets where client_key = $1 order by created_at, id',
@@ -219,11 +214,7 @@ test('a session ends with its key, its secret, its client, its hours, and by sig
   assert.equal((await whoIs(second)).kind, 'client', 'the other secret is still good')
 
   const cookie = await signIn({ operatorKey: OPERATOR_KEY })
-  const out = await server.app.inject({
-    method: 'DELETE',
-    url: '/console/session',
-    headers: { cookie, ...CONSOLE },
-  })
+  const out = await call(server, { cookie, ...CONSOLE }, 'DELETE', '/console/session')
   assert.equal(out.statusCode, 204)
   assert.match(String(out.headers['set-cookie']), /^paybell_session=; Path=\/; Max-Age=0;/)
   assert.equal((await whoIs(cookie)).kind, null)
@@ -239,7 +230,7 @@ test('a changed PAYBELL_OPERATOR_KEY ends the sessions of the old one', async ()
   })
   const cookie = await signIn({ operatorKey: 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL' }, before)
   const headers = { cookie, ...CONSOLE }
-  const old = await before.app.inject({ url: '/console/session', headers })
+  const old = await call(before, headers, 'GET', '/console/session')
   assert.equal(old.json().kind, 'operator')
   assert.equal((await whoIs(cookie)).kind, null)
 })
@@ -256,8 +247,7 @@ test('regression: a link is good once, and for 10 minutes', async () => {
 
 test('a client’s link signs a person in once, within 15 minutes, and is in the audit', async () => {
   const url = `/operator/v1/clients/${client.clientId}/console-links`
-  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
-  const make = () => server.app.inject({ method: 'POST', url, headers })
+  const make = () => call(server, OPERATOR, 'POST', url)
   const answer = await make()
   assert.equal(answer.statusCode, 201, answer.body)
   const made = answer.json()
@@ -270,9 +260,9 @@ test('a client’s link signs a person in once, within 15 minutes, and is in the
   assert.deepEqual([session.kind, session.clientId], ['client', client.clientId])
   assert.equal(session.accounts.length, 1)
   const asClient = { cookie, ...CONSOLE }
-  const own = await server.app.inject({ url: '/v1/deliveries', headers: asClient })
+  const own = await call(server, asClient, 'GET', '/v1/deliveries')
   assert.equal(own.statusCode, 200, own.body)
-  const notOwn = await server.app.inject({ url: '/operator/v1/clients', headers: asClient })
+  const notOwn = await call(server, asClient, 'GET', '/operator/v1/clients')
   assertProblem(notOwn, 401, 'invalid-token')
   const used = assertProblem(await post({ link }), 401, 'invalid-credentials')
   assert.match(used.detail, /used already, or is too old/)
@@ -351,7 +341,7 @@ test('signing in and out is in the audit, under the name of the key', async () =
   const { key } = await makeKey('otto', 'viewer')
   const cookie = await signIn({ operatorKey: key })
   const headers = { cookie, ...CONSOLE }
-  await server.app.inject({ method: 'DELETE', url: '/console/session', headers })
+  await call(server, headers, 'DELETE', '/console/session')
   const { rows } = await pool.query(
     `select action, object from audit where actor = 'otto' order by id`,
   )
@@ -374,7 +364,7 @@ test('with an operator port, each port signs in its own', async () => {
   )
   assertProblem(await post({ clientId, clientSecret }, CONSOLE, inner), 401, 'invalid-credentials')
   const cookie = await signIn({ operatorKey: OPERATOR_KEY }, inner)
-  const there = await open.app.inject({ url: '/console/session', headers: { cookie, ...CONSOLE } })
+  const there = await call(open, { cookie, ...CONSOLE }, 'GET', '/console/session')
   assert.equal(there.json().kind, null)
 })
 
@@ -383,7 +373,7 @@ test('regression: a session that is asked for while it is signed out ends with t
   const { ended } = await inTransaction(pool, async (db) => {
     await db.query('select from console_sessions for update')
     const headers = { cookie, ...CONSOLE }
-    const ended = server.app.inject({ method: 'DELETE', url: '/console/session', headers })
+    const ended = call(server, headers, 'DELETE', '/console/session')
     await untilWaiting(pool, 'delete from console_sessions')
     // What was remembered of it when it began to sign out is too old by now.
     server.clock.advance(2.1)
@@ -411,10 +401,7 @@ test('one credential keeps at most 50 sessions', async () => {
 })
 
 test('settings are shown without a part of any secret', async () => {
-  const answer = await server.app.inject({
-    url: '/operator/v1/settings',
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-  })
+  const answer = await call(server, OPERATOR, 'GET', '/operator/v1/settings')
   const settings: { name: string; value: string | null; isSet: boolean; isSecret: boolean }[] =
     answer.json().settings
   const byName = new Map(settings.map((setting) => [setting.name, setting]))
@@ -440,11 +427,11 @@ test('pages come with a policy that lets nothing foreign in; deep links get the 
     assert.equal((await server.app.inject({ url })).body, page.body)
   }
   const script = /src="(\/console\/assets\/[^"]+)"/.exec(page.body)?.[1] as string
-  const asset = await server.app.inject({ url: script, headers: { 'accept-encoding': 'gzip' } })
+  const asset = await call(server, { 'accept-encoding': 'gzip' }, 'GET', script)
   assert.equal(asset.headers['content-encoding'], 'gzip')
   assert.equal(asset.headers['cache-control'], 'public, max-age=31536000, immutable')
   const etag = String(page.headers.etag)
-  const again = await server.app.inject({ url: '/console', headers: { 'if-none-match': etag } })
+  const again = await call(server, { 'if-none-match': etag }, 'GET', '/console')
   assert.equal(again.statusCode, 304)
   for (const url of [
     '/console/assets/nothing.js',
@@ -493,9 +480,7 @@ test('in a page of another origin a client’s link signs in, with a session tha
     ...['HttpOnly', 'Max-Age=43200', 'Partitioned', 'Path=/', 'SameSite=None', 'Secure'],
   ])
   const kindOf = async (of: string, headers: Record<string, string>) =>
-    (
-      await embedding.app.inject({ url: '/console/session', headers: { cookie: of, ...headers } })
-    ).json().kind
+    (await call(embedding, { cookie: of, ...headers }, 'GET', '/console/session')).json().kind
   assert.equal(await kindOf(cookie, EMBEDDED), 'client')
   assert.equal(await kindOf(cookie, CONSOLE), null)
   const foreign = { ...EMBEDDED, 'sec-fetch-site': 'cross-site' }

@@ -4,12 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { cloneDatabase } from '../../../../test/support/database.ts'
-import {
-  assertProblem,
-  BASE_URL,
-  OPERATOR_KEY,
-  serveHttp,
-} from '../../../../test/support/injected-server.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
+import { assertProblem, BASE_URL, serveHttp } from '../../../../test/support/injected-server.ts'
 import { EVENT_KINDS } from '../../../core/payments/payment.ts'
 
 const { pool } = await cloneDatabase()
@@ -40,8 +36,7 @@ test('/metrics is open in the sandbox and needs the operator key in production',
 
   const production = await serveHttp(t, pool, { mode: 'production', metrics })
   assertProblem(await production.app.inject('/metrics'), 401, 'missing-token')
-  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
-  const guarded = await production.app.inject({ url: '/metrics', headers })
+  const guarded = await call(production, OPERATOR, 'GET', '/metrics')
   assert.equal(guarded.statusCode, 200)
 
   const surface = await serveHttp(t, pool, { mode: 'production', surface: 'operator', metrics })

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { call } from '../../../../test/support/injected-calls.ts'
 import { assertProblem, OPERATOR_KEY } from '../../../../test/support/injected-server.ts'
 import { type SealedAudit, startSealedAudit } from '../../../../test/support/sealed-audit.ts'
 import { AuditChecker } from '../../../core/proofs/audit-check.ts'
@@ -75,7 +76,7 @@ test('an auditor’s reads are audited, those of others are not, and nothing els
   )
   const headers = { authorization: `Bearer ${auditor}` }
   for (const url of ['/operator/v1/clients', '/operator/v1/keys', '/operator/v1/payments']) {
-    assertProblem(await sealed.app.inject({ url, headers }), 403, 'role-not-allowed')
+    assertProblem(await call(sealed, headers, 'GET', url), 403, 'role-not-allowed')
   }
 })
 
@@ -85,12 +86,7 @@ test('the operator’s check is kept for all to see', async (t) => {
   await sealed.audit('client:2')
   await sealed.seal()
   const verify = (key = OPERATOR_KEY, payload: object = {}) =>
-    sealed.app.inject({
-      method: 'POST',
-      url: '/operator/v1/audit/verify',
-      headers: { authorization: `Bearer ${key}` },
-      payload,
-    })
+    call(sealed, { authorization: `Bearer ${key}` }, 'POST', '/operator/v1/audit/verify', payload)
   assertProblem(await verify(auditor), 403, 'role-not-allowed')
   assertProblem(await verify(OPERATOR_KEY, { after: -1 }), 400, 'invalid-fields')
   const first = (await verify()).json()

@@ -4,12 +4,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
-import {
-  assertProblem,
-  OPERATOR_KEY,
-  onboard,
-  serveHttp,
-} from '../../../../test/support/injected-server.ts'
+import { addEndpoint, call, OPERATOR } from '../../../../test/support/injected-calls.ts'
+import { assertProblem, onboard, serveHttp } from '../../../../test/support/injected-server.ts'
 import { issue, newKey } from '../../../../test/support/issue-certificate.ts'
 import { openPrivateKey } from '../../../operations/certificates/private-key.ts'
 
@@ -33,12 +29,7 @@ async function serve(t: TestContext) {
   await pool.query('delete from client_certificates')
   const server = await serveHttp(t, pool)
   const ask = (method: Method, url: string, body?: object) =>
-    server.app.inject({
-      method,
-      url,
-      headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-      ...(body === undefined ? {} : { payload: body }),
-    })
+    call(server, OPERATOR, method, url, body)
   const make = async (body: object) => {
     const answer = await ask('POST', PATH, { name: randomUUID(), ...body })
     assert.equal(answer.statusCode, 201, answer.body)
@@ -157,18 +148,10 @@ test('endpoints follow a new one all at once, with a count first', async (t) => 
   const { server, ask, importOne } = await serve(t)
   const [before, after] = [await importOne(), await importOne()]
   assert.deepEqual([before.isDefault, after.isDefault], [true, false])
-  const { token, accountId } = await onboard(server)
-  const register = async (path: string) => {
-    const answer = await server.app.inject({
-      method: 'POST',
-      url: '/v1/webhooks/register',
-      headers: { authorization: `Bearer ${token}`, accountid: accountId },
-      payload: { callbackUrl: `https://receiver.example/${path}`, sharedKey: 'x'.repeat(32) },
-    })
-    assert.ok(answer.statusCode < 300, answer.body)
+  const client = await onboard(server)
+  for (const path of ['one', 'two']) {
+    await addEndpoint(server, client, { callbackUrl: `https://receiver.example/${path}` })
   }
-  await register('one')
-  await register('two')
   await pool.query(`update endpoints set client_certificate = $1 where url like '%one'`, [
     before.id,
   ])
@@ -197,11 +180,8 @@ test('clients see the chains that their receivers meet, and nothing else', async
   const { server, make, importOne } = await serve(t)
   const made = await importOne()
   await make({ subject: 'CN=not yet' })
-  const { token } = await onboard(server)
-  const answer = await server.app.inject({
-    url: '/v1/client-certificates',
-    headers: { authorization: `Bearer ${token}` },
-  })
+  const { bearer } = await onboard(server)
+  const answer = await call(server, bearer, 'GET', '/v1/client-certificates')
   assert.equal(answer.statusCode, 200, answer.body)
   const { content } = answer.json()
   assert.equal(content.length, 1)

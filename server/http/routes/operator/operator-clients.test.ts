@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   OPERATOR_KEY,
@@ -18,14 +19,9 @@ function ask(
   server: TestServer,
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   url: string,
-  body?: unknown,
+  body?: object,
 ) {
-  return server.app.inject({
-    method,
-    url: `${PATH}${url}`,
-    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
-    ...(body === undefined ? {} : { payload: body as object }),
-  })
+  return call(server, OPERATOR, method, PATH + url, body)
 }
 
 function login(server: TestServer, clientId: string, clientSecret: string) {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { call } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   OPERATOR_KEY,
@@ -30,12 +31,7 @@ function ask(
   body?: object,
   key = OPERATOR_KEY,
 ) {
-  return server.app.inject({
-    method,
-    url,
-    headers: { authorization: `Bearer ${key}` },
-    ...(body === undefined ? {} : { payload: body }),
-  })
+  return call(server, { authorization: `Bearer ${key}` }, method, url, body)
 }
 
 async function makeKey(server: TestServer, role: Role, name = `${role} ${randomUUID()}`) {

@@ -5,10 +5,10 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { cloneDatabase } from '../../../../test/support/database.ts'
+import { call, OPERATOR } from '../../../../test/support/injected-calls.ts'
 import {
   assertProblem,
   HandClock,
-  OPERATOR_KEY,
   onboard,
   serveHttp,
   type TestServer,
@@ -25,9 +25,7 @@ async function setUp(t: test.TestContext) {
   return { clock, here, there, both: [here, there] as const }
 }
 
-const operator = { authorization: `Bearer ${OPERATOR_KEY}` }
-
-function revoke({ app }: TestServer, path: string, kid: string, headers: object = operator) {
+function revoke({ app }: TestServer, path: string, kid: string, headers: object = OPERATOR) {
   const url = `/operator/v1/${path}/${kid}/revoke`
   return app.inject({ method: 'POST', url, headers: { ...headers } })
 }
@@ -153,11 +151,9 @@ test('only an admin revokes', async (t) => {
   const { here } = await setUp(t)
   const { token } = await onboard(here)
   const kid = decodeProtectedHeader(token).kid as string
-  const made = await here.app.inject({
-    method: 'POST',
-    url: '/operator/v1/keys',
-    headers: operator,
-    payload: { name: randomUUID(), role: 'viewer' },
+  const made = await call(here, OPERATOR, 'POST', '/operator/v1/keys', {
+    name: randomUUID(),
+    role: 'viewer',
   })
   const viewer = { authorization: `Bearer ${made.json().key}` }
   for (const path of ['signing-keys', 'webhook-keys']) {
