@@ -23,6 +23,7 @@ import { COMPILED } from '../support/compile-cache.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { type FoundNode, otherNodes, THIS_NODE } from '../support/nodes.ts'
+import { collectCleanUps } from '../support/owner.ts'
 import { installPacked } from '../support/packed-sdk.ts'
 import { makeSandboxFile, type Paybell, startPaybell } from '../support/paybell.ts'
 
@@ -35,12 +36,9 @@ let paybell: Paybell
 /** Where the README finds the sandbox. */
 let dataDir: string
 
-const leftovers: (() => unknown)[] = []
 // Called inside a hook, node:test's own `after` would not wait for the tests.
-const owner = { after: (clean: () => unknown) => void leftovers.push(clean) }
-after(async () => {
-  for (const clean of leftovers.reverse()) await clean()
-})
+const owner = collectCleanUps()
+after(() => owner.cleanUp())
 
 before(async () => {
   folder = await installPacked(owner)

@@ -9,6 +9,7 @@ import { createProducer } from '../../sdk/src/operating/producer.ts'
 import type { PaymentInput } from '../../sdk/src/operating/put-all.ts'
 import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
 import { issue } from '../support/issue-certificate.ts'
+import { collectCleanUps } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -23,11 +24,8 @@ let paybell: Paybell
 let receiver: Receiver
 let operator: Operator
 const called = new Set<string>()
-const leftovers: (() => unknown)[] = []
-const owner = { after: (clean: () => unknown) => void leftovers.push(clean) }
-after(async () => {
-  for (const clean of leftovers.reverse()) await clean()
-})
+const owner = collectCleanUps()
+after(() => owner.cleanUp())
 
 const recorded: typeof fetch = (input, init) => {
   const { pathname } = new URL(String(input))

@@ -12,6 +12,7 @@ import { loadConfig } from '../../server/config/config.ts'
 import { onboardClient } from '../../server/operations/clients/onboard-client.ts'
 import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { findNatsServer, startNatsServer } from '../support/nats-server.ts'
+import { collectCleanUps } from '../support/owner.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
@@ -20,8 +21,7 @@ const seconds = Number(process.argv[3] ?? 60)
 const TICK_MS = 20
 const PAYMENTS = 2_000
 
-const cleanUps: (() => Promise<unknown> | unknown)[] = []
-const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
+const owner = collectCleanUps()
 const binary = findNatsServer()
 if (binary === null) {
   console.log('nats-server is not installed: apt-get install nats-server')
@@ -30,16 +30,16 @@ if (binary === null) {
 try {
   await measure(binary)
 } finally {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
+  await owner.cleanUp()
 }
 
 async function measure(binary: string): Promise<void> {
   const server = await startTestServer()
-  cleanUps.push(() => server.stop())
+  owner.after(() => server.stop())
   await onServer(server.url, (db) => db.query(`create database measured template ${TEMPLATE}`))
   const natsServer = await startNatsServer(owner, binary)
   const nats = await connect({ servers: natsServer.url })
-  cleanUps.push(() => nats.close())
+  owner.after(() => nats.close())
   const manager = await jetstreamManager(nats)
   await manager.streams.add({ name: 'PAYBELL', subjects: ['paybell.payments.>'] })
   const app = createApp({
@@ -50,7 +50,7 @@ async function measure(binary: string): Promise<void> {
     operatorKey: randomBytes(32).toString('base64url'),
   })
   await app.start()
-  cleanUps.push(() => app.stop())
+  owner.after(() => app.stop())
   const { client } = await onboardClient(app.deps, 'Measured')
   const account = await openAccount(app.deps, client.id, 'Main')
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded } from '../../server/embedded/database.ts'
 import { createPool } from '../../server/store/connection/db.ts'
+import { collectCleanUps } from '../support/owner.ts'
 import { Interface } from './interface.ts'
 import { type DataBefore, KEPT_TABLES, MADE_BEFORE } from './made-before.ts'
 import { Processes } from './processes.ts'
@@ -15,8 +16,7 @@ import { BEFORE, unpackVersionBefore } from './version-before.ts'
 
 const SHARED_KEY = 'a key of the version before'
 
-const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
+const owner = collectCleanUps()
 try {
   const dataDir = await mkdtemp(join(tmpdir(), 'paybell-made-before-'))
   owner.after(() => rm(dataDir, { recursive: true, force: true }))
@@ -63,5 +63,5 @@ try {
   }
   await writeFile(MADE_BEFORE, `${JSON.stringify(kept, null, 2)}\n`)
 } finally {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
+  await owner.cleanUp()
 }

@@ -11,6 +11,7 @@ import { findErrorBy } from '@platformatic/kafka'
 import { type KafkaBrokerProcess, startKafka } from '../../../test/support/kafka-cluster.ts'
 import { KAFKA_TIMING, KafkaFeed } from '../../../test/support/kafka-feed.ts'
 import { findKafka } from '../../../test/support/kafka-jars.ts'
+import { collectCleanUps } from '../../../test/support/owner.ts'
 import { until } from '../../../test/support/until.ts'
 
 const kafka = await findKafka()
@@ -23,15 +24,12 @@ const LONG_MS = 90_000
 const ROUNDS_AHEAD_MAX = 20
 
 let brokers: readonly KafkaBrokerProcess[] = []
-const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
+const owner = collectCleanUps()
 before(async () => {
   if ('missing' in kafka) return
   brokers = await startKafka(owner, kafka.classPath, { count: 3 })
 })
-after(async () => {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
-})
+after(() => owner.cleanUp())
 
 const open = (options: Parameters<typeof KafkaFeed.open>[2] = {}) =>
   KafkaFeed.open(
@@ -161,7 +159,7 @@ function listenTo(
   const heard = { start: hear as (context: object) => void }
   const channel = tracingChannel(`plt:kafka:consumer:${what}`)
   channel.subscribe(heard as never)
-  cleanUps.push(() => void channel.unsubscribe(heard as never))
+  owner.after(() => void channel.unsubscribe(heard as never))
 }
 
 test('brokers killed one after the other, leaders and coordinators among them, cost only time', {
@@ -214,7 +212,7 @@ test('a broker that accepts connections and says nothing is gone by, also where 
   const silent = createServer()
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
-  cleanUps.push(() => void silent.close())
+  owner.after(() => void silent.close())
   const feed = await open()
   const { port } = silent.address() as AddressInfo
   const settings = {

@@ -14,6 +14,7 @@ import {
   type NatsServer,
   startNatsServer,
 } from '../../../test/support/nats-server.ts'
+import { collectCleanUps } from '../../../test/support/owner.ts'
 import { until } from '../../../test/support/paybell.ts'
 import { sampleBody } from '../../../test/support/payment-sample.ts'
 import type { NatsSettings } from '../../config/config.ts'
@@ -46,16 +47,13 @@ const RIGHT: NatsRight = {
 
 let server: NatsServer
 let nats: NatsConnection
-const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (cleanUp: () => Promise<void> | void) => void cleanUps.push(cleanUp) }
-after(async () => {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
-})
+const owner = collectCleanUps()
+after(() => owner.cleanUp())
 before(async () => {
   if (binary === null) return
   server = await startNatsServer(owner, binary)
   nats = await connect({ servers: server.url, maxReconnectAttempts: -1, reconnectTimeWait: 100 })
-  cleanUps.push(() => nats.close())
+  owner.after(() => nats.close())
 })
 
 interface Stage {
@@ -108,7 +106,7 @@ async function stage(
         timing: TIMING,
         ...options,
       })
-      cleanUps.push(() => source.stop())
+      owner.after(() => source.stop())
       source.start()
       return source
     },
@@ -185,7 +183,7 @@ async function startLossyWay(serverPort: number): Promise<LossyWay> {
     listener.close()
     cut()
   }
-  cleanUps.push(close)
+  owner.after(close)
   const { port } = listener.address() as AddressInfo
   const way = {
     port,
@@ -300,7 +298,7 @@ test('a process that dies in the middle is followed in order: its leftovers come
   })
   const way = await startLossyWay(server.port)
   const dead = it.source({ settings: settingsOf(it, way.port) })
-  cleanUps.push(() => hung.forEach((end) => void end()))
+  owner.after(() => hung.forEach((end) => void end()))
   await it.publish(id, 'a')
   await it.publish(id, 'b')
   await until('the first is under way', () => hung.length === 1)
