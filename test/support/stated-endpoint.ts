@@ -11,6 +11,7 @@ import { findFinal } from '../../server/store/owed/one-delivery.ts'
 import { recordOutcomes } from '../../server/store/owed/outcomes.ts'
 import { replayDeliveries } from '../../server/store/owed/replays.ts'
 import {
+  attemptRecord,
   holdShard,
   idAt,
   type StoredEndpoint,
@@ -75,28 +76,11 @@ export class StatedEndpoint {
     await recordOutcomes(
       this.pool,
       [
-        {
-          clientKey,
-          id,
-          shard,
-          epoch: this.#epoch,
-          endpointId,
-          paymentId: row.payment_id,
-          sequence: 1,
-          attempt: row.attempts + 1,
-          runAttempt: 1,
-          atMs,
-          durationMs: 5,
-          outcome: 'answered',
-          status: state === 'DELIVERED' ? 200 : 503,
-          excerpt: null,
-          state,
-          nextAttemptAtMs: null,
-          firstAttemptAtMs: atMs,
-          firstFailedAtMs: null,
-          deadlineAtMs: atMs + 1_000,
-          supersedes: false,
-        },
+        attemptRecord({
+          ...{ clientKey, id, shard, epoch: this.#epoch, endpointId, paymentId: row.payment_id },
+          ...{ attempt: row.attempts + 1, runAttempt: 1, atMs, deadlineAtMs: atMs + 1_000 },
+          ...{ status: state === 'DELIVERED' ? 200 : 503, state },
+        }),
       ],
       now,
     )

@@ -4,6 +4,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { uuidAt } from '../../server/core/plain/uuid.ts'
+import type { Db } from '../../server/store/connection/db.ts'
+import type { AttemptRecord } from '../../server/store/owed/outcomes.ts'
 import { until } from './until.ts'
 
 export const STORED_AT = new Date('2026-03-02T09:30:00.400Z')
@@ -71,6 +73,32 @@ export async function setStatus(pool: Pool, endpoint: StoredEndpoint, status: st
   )
 }
 
+/** An event that is owed to no endpoint; tells its id. */
+export async function storeEvent(
+  db: Db,
+  clientKey: number,
+  of: { id?: string; paymentId?: string; sequence?: number; text?: string; at?: Date } = {},
+): Promise<string> {
+  const { sequence = 1, at = STORED_AT } = of
+  const id = of.id ?? idAt(at)
+  const kind = sequence === 1 ? 'payment.created' : 'payment.updated'
+  await db.query(
+    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      clientKey,
+      id,
+      of.paymentId ?? randomUUID(),
+      randomUUID(),
+      sequence,
+      kind,
+      of.text ?? '{}',
+      at,
+    ],
+  )
+  return id
+}
+
 export interface PendingColumns {
   id: string
   payment_id: string
@@ -123,6 +151,32 @@ export async function holdShard(pool: Pool, shard = 7): Promise<number> {
     [shard, randomUUID()],
   )
   return rows[0]?.epoch ?? 0
+}
+
+type Attempted = 'clientKey' | 'id' | 'shard' | 'epoch' | 'endpointId' | 'paymentId'
+
+/** Of a first attempt that delivered, unless it says otherwise. */
+export function attemptRecord(
+  of: Pick<AttemptRecord, Attempted> & Partial<AttemptRecord>,
+): AttemptRecord {
+  const { attempt = 1, atMs = STORED_AT.getTime() } = of
+  return {
+    sequence: 1,
+    attempt,
+    runAttempt: attempt,
+    atMs,
+    durationMs: 5,
+    outcome: 'answered',
+    status: 200,
+    excerpt: null,
+    state: 'DELIVERED',
+    nextAttemptAtMs: null,
+    firstAttemptAtMs: atMs,
+    firstFailedAtMs: null,
+    deadlineAtMs: atMs + 1_000_000,
+    supersedes: false,
+    ...of,
+  }
 }
 
 export async function readPending(pool: Pool): Promise<readonly PendingColumns[]> {

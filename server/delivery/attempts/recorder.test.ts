@@ -1,33 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idOf, nextTick, testEnvironment } from '../../../test/support/engine-parts.ts'
+import { attemptRecord } from '../../../test/support/stored-deliveries.ts'
 import type { ShardEpoch } from '../../core/delivery/lease.ts'
 import type { AttemptRecord } from '../../store/owed/outcomes.ts'
 import { Recorder } from './recorder.ts'
 
 function record(number: number, shard = 1): AttemptRecord {
-  return {
-    clientKey: 1,
-    id: idOf(number),
-    shard,
-    epoch: 1,
-    endpointId: idOf(100),
-    paymentId: idOf(200),
-    sequence: 1,
-    attempt: 1,
-    runAttempt: 1,
-    atMs: 0,
-    durationMs: 1,
-    outcome: 'answered',
-    status: 200,
-    excerpt: null,
-    state: 'DELIVERED',
-    nextAttemptAtMs: null,
-    firstAttemptAtMs: 0,
-    firstFailedAtMs: null,
-    deadlineAtMs: 1,
-    supersedes: false,
-  }
+  const [endpointId, paymentId] = [idOf(100), idOf(200)]
+  return attemptRecord({ clientKey: 1, id: idOf(number), shard, epoch: 1, endpointId, paymentId })
 }
 
 interface Write {

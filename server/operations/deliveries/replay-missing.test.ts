@@ -2,12 +2,11 @@
 // any endpoint is still owed one of them.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, type TestContext, test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { serveHttp } from '../../../test/support/injected-server.ts'
 import { StatedEndpoint } from '../../../test/support/stated-endpoint.ts'
-import { idAt, storeEndpoint } from '../../../test/support/stored-deliveries.ts'
+import { storeEndpoint, storeEvent } from '../../../test/support/stored-deliveries.ts'
 import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { dropOldHistory } from '../../store/removal/retention.ts'
 import { ensurePartitions } from '../../store/schema/partitions.ts'
@@ -19,15 +18,6 @@ const LONG_AGO = new Date(server.clock.nowMs() - 40 * DAY_MS)
 const RECENTLY = new Date(server.clock.nowMs() - 3 * DAY_MS)
 const ALL = { sinceMs: LONG_AGO.getTime() - DAY_MS, untilMs: null, events: null }
 
-/** An event that is owed to no endpoint. */
-async function storeEvent(clientKey: number, at: Date): Promise<void> {
-  await pool.query(
-    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
-     values ($1, $2, $3, $3, 1, 'payment.created', '{}', $4)`,
-    [clientKey, idAt(at), randomUUID(), at],
-  )
-}
-
 test('regression: what was delivered on a day whose events outlive it is not missing', async () => {
   await ensurePartitions(pool, LONG_AGO)
   await ensurePartitions(pool, RECENTLY)
@@ -38,7 +28,7 @@ test('regression: what was delivered on a day whose events outlive it is not mis
   for (const at of [LONG_AGO, RECENTLY]) {
     await stated.end(await stated.make(pool, at), 'DELIVERED', at)
   }
-  await storeEvent(stated.endpoint.clientKey, RECENTLY)
+  await storeEvent(pool, stated.endpoint.clientKey, { at: RECENTLY })
   const { clientKey, endpointId } = stated.endpoint
   const scope = { clientKey, kind: 'subscription', accountId: null } as const
   const preview = (id: string) => previewMissing(server.deps, scope, id, ALL)

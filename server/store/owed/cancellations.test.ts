@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import {
+  attemptRecord,
   holdShard,
   type PendingColumns,
   readFinal,
@@ -15,6 +16,7 @@ import {
   setStatus,
   storeClient,
   storeEndpoint,
+  storeEvent,
   storePending,
   untilWaiting,
 } from '../../../test/support/stored-deliveries.ts'
@@ -42,11 +44,7 @@ async function store(
     `select event_id, payment_id from pending_deliveries where id = $1`,
     [id],
   )
-  await pool.query(
-    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
-     values ($1, $2, $3, $4, 1, 'payment.created', '{}', $5)`,
-    [clientKey, rows[0].event_id, rows[0].payment_id, randomUUID(), STORED_AT],
-  )
+  await storeEvent(pool, clientKey, { id: rows[0].event_id, paymentId: rows[0].payment_id })
   return { id, endpoint }
 }
 
@@ -63,29 +61,16 @@ function replay(id: string, at = NOW) {
 }
 
 /** What the engine has to say of attempt number `attempt`, which began before all this. */
-function record(id: string, endpoint: StoredEndpoint, attempt: number): AttemptRecord {
-  return {
+function record(id: string, { endpointId, shard }: StoredEndpoint, attempt: number): AttemptRecord {
+  return attemptRecord({
     clientKey,
     id,
-    shard: endpoint.shard,
+    shard,
     epoch,
-    endpointId: endpoint.endpointId,
+    endpointId,
     paymentId: randomUUID(),
-    sequence: 1,
     attempt,
-    runAttempt: attempt,
-    atMs: STORED_AT.getTime(),
-    durationMs: 5,
-    outcome: 'answered',
-    status: 200,
-    excerpt: null,
-    state: 'DELIVERED',
-    nextAttemptAtMs: null,
-    firstAttemptAtMs: STORED_AT.getTime(),
-    firstFailedAtMs: null,
-    deadlineAtMs: STORED_AT.getTime() + 1_000_000,
-    supersedes: false,
-  }
+  })
 }
 
 async function stateOf(id: string): Promise<string> {

@@ -5,11 +5,11 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import {
-  idAt,
   readPending,
   STORED_AT,
   storeClient,
   storeEndpoint,
+  storeEvent,
   untilWaiting,
 } from '../../../test/support/stored-deliveries.ts'
 import { deliveryId } from '../../core/delivery/fan-out.ts'
@@ -21,21 +21,10 @@ import { makeMissing, readEventIds } from './missing-events.ts'
 
 const { pool } = await cloneDatabase()
 
-/** An event that is owed to no endpoint. */
-async function storeEvent(clientKey: number, text = '{}'): Promise<string> {
-  const eventId = idAt(STORED_AT)
-  await pool.query(
-    `insert into events (client_key, id, payment_id, account_id, sequence, kind, text, created_at)
-     values ($1, $2, $3, $4, 1, 'payment.created', $5, $6)`,
-    [clientKey, eventId, randomUUID(), randomUUID(), text, STORED_AT],
-  )
-  return eventId
-}
-
 test('regression: what another act has made, and what has ended since, is not made again', async () => {
   const { clientKey } = await storeClient(pool)
   const { endpointId } = await storeEndpoint(pool, clientKey)
-  const eventId = await storeEvent(clientKey)
+  const eventId = await storeEvent(pool, clientKey)
   const key = { clientKey, id: deliveryId(eventId, endpointId), endpointId }
   const make = () => inTransaction(pool, (db) => makeMissing(db, [key], STORED_AT, STORED_AT))
   let other: ReturnType<typeof make> | null = null
@@ -52,8 +41,10 @@ test('regression: what another act has made, and what has ended since, is not ma
 
 test('an erased event is not found, because nothing of it can be sent', async () => {
   const { clientKey } = await storeClient(pool)
-  const eventId = await storeEvent(clientKey)
-  await storeEvent(clientKey, `{"id":"${randomUUID()}",${ERASED_MARK}2026-03-02T09:31:00Z"}`)
+  const eventId = await storeEvent(pool, clientKey)
+  await storeEvent(pool, clientKey, {
+    text: `{"id":"${randomUUID()}",${ERASED_MARK}2026-03-02T09:31:00Z"}`,
+  })
   const around = { fromMs: STORED_AT.getTime() - 1, toMs: STORED_AT.getTime() + 1 }
   const selection = { clientKey, accountId: null, kinds: null }
   assert.deepEqual(await readEventIds(pool, selection, around, NIL_UUID, 10), [eventId])
@@ -62,7 +53,7 @@ test('an erased event is not found, because nothing of it can be sent', async ()
 test('what is made for a paused endpoint is not due', async () => {
   const { clientKey } = await storeClient(pool)
   const { endpointId } = await storeEndpoint(pool, clientKey, { status: 'PAUSED' })
-  const id = deliveryId(await storeEvent(clientKey), endpointId)
+  const id = deliveryId(await storeEvent(pool, clientKey), endpointId)
   const [made] = await inTransaction(pool, (db) =>
     makeMissing(db, [{ clientKey, id, endpointId }], STORED_AT, STORED_AT),
   )

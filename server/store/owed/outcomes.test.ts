@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test'
 import type { Pool } from 'pg'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import {
+  attemptRecord,
   holdShard,
   readFinal,
   readPending,
@@ -48,26 +49,14 @@ function record(
   of: { id: string; paymentId: string },
   changes: Partial<AttemptRecord> = {},
 ): AttemptRecord {
-  return {
+  return attemptRecord({
     ...held(of.id),
     endpointId: endpoint.endpointId,
     paymentId: of.paymentId,
-    sequence: 1,
-    attempt: 1,
-    runAttempt: 1,
-    atMs: STORED_AT.getTime(),
     durationMs: 12.4,
-    outcome: 'answered',
-    status: 200,
-    excerpt: null,
-    state: 'DELIVERED',
-    nextAttemptAtMs: null,
-    firstAttemptAtMs: STORED_AT.getTime(),
-    firstFailedAtMs: null,
     deadlineAtMs: LATER_MS,
-    supersedes: false,
     ...changes,
-  }
+  })
 }
 
 const FAILED = {
