@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { cloneDatabase } from '../../test/support/database.ts'
+import { call, WEBHOOKS } from '../../test/support/injected-calls.ts'
 import { OPERATOR_KEY, onboard, serveHttp } from '../../test/support/injected-server.ts'
 
 const { pool } = await cloneDatabase()
@@ -168,12 +169,13 @@ test('P5: __proto__ in a body changes no prototype', async (t) => {
   const payload =
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},' +
     '"callbackUrl":"https://example.com/","sharedKey":"k"}'
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: '/v1/webhooks/register',
-    headers: { ...client.headers, 'content-type': 'application/json' },
+  const answer = await call(
+    server,
+    { ...client.headers, 'content-type': 'application/json' },
+    'POST',
+    WEBHOOKS.post,
     payload,
-  })
+  )
   assert.equal(answer.statusCode, 200)
   assert.equal(({} as { polluted?: number }).polluted, undefined)
 })
@@ -181,11 +183,12 @@ test('P5: __proto__ in a body changes no prototype', async (t) => {
 test('P5: members of __proto__ are not the body’s own', async (t) => {
   const server = await serveHttp(t, pool)
   const client = await onboard(server)
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: '/v1/webhooks/register',
-    headers: { ...client.headers, 'content-type': 'application/json' },
-    payload: '{"__proto__":{"callbackUrl":"https://example.com/","sharedKey":"k"}}',
-  })
+  const answer = await call(
+    server,
+    { ...client.headers, 'content-type': 'application/json' },
+    'POST',
+    WEBHOOKS.post,
+    '{"__proto__":{"callbackUrl":"https://example.com/","sharedKey":"k"}}',
+  )
   assert.equal(answer.statusCode, 400)
 })

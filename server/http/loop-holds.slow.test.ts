@@ -18,12 +18,10 @@ const paybell = await startPaybell(t, { env: { PAYBELL_REQUESTS_PER_SECOND: '100
 const client = new FarClient(t)
 const caller = new Caller(paybell)
 const token = await caller.token()
-await caller.register('https://example.com/hook', 'a key of some length')
-const listed = (await (await caller.get('/v1/webhooks')).json()) as { content: { id: string }[] }
-const webhookId = listed.content[0]?.id ?? assert.fail()
+const webhookId = await caller.addWebhook('https://example.com/hook', 'a key of some length')
 
 // What is recorded here is to be sent nowhere.
-await caller.call('PATCH', `/v1/webhooks/${webhookId}`, { status: 'PAUSED' })
+await caller.changeWebhook(webhookId, { status: 'PAUSED' })
 
 const figures: [number, string][] = []
 

@@ -16,7 +16,7 @@ import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { signJws } from '../../server/operations/access/sign-jws.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'
-import { SAMPLE, sampleBody } from '../support/payment-sample.ts'
+import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 
@@ -45,10 +45,7 @@ async function deliver(settings: object = {}, changes: object = {}): Promise<Del
   receiver.answer = () => 200
   assert.equal((await caller.register(receiver.url(path), 'a shared key', settings)).status, 200)
   const paymentId = randomUUID()
-  const put = await caller.putPayment(
-    paymentId,
-    sampleBody({ id: paymentId, version: undefined, ...changes }),
-  )
+  const put = await caller.putSample(paymentId, { version: undefined, ...changes })
   assert.ok(put.ok, await put.text())
   const item = await until('it is delivered', async () => {
     const answer = await caller.get(`/v1/deliveries?paymentId=${paymentId}`)
@@ -371,13 +368,12 @@ const ENDINGS: readonly {
   {
     name: 'whose endpoint is paused',
     status: 200,
-    act: ({ caller, endpointId }) =>
-      caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status: 'PAUSED' }),
+    act: ({ caller, endpointId }) => caller.changeWebhook(endpointId, { status: 'PAUSED' }),
   },
   {
     name: 'whose endpoint is deleted',
     status: 410,
-    act: ({ caller, endpointId }) => caller.call('DELETE', `/v1/webhooks/${endpointId}`),
+    act: ({ caller, endpointId }) => caller.deleteWebhook(endpointId),
   },
   {
     name: 'whose payment is erased',

@@ -19,7 +19,7 @@ async function addShop(name: string) {
   const caller = new Caller(facts)
   const events = ['payment.paid']
   const webhookId = await caller.addWebhook(receiver.url('/hook'), 'a-shared-key', { events })
-  const put = () => caller.pay({ version: undefined, document: undefined })
+  const put = () => caller.write()
   const { clientId, clientSecret } = facts
   return { client: { clientId, clientSecret }, receiver, put, webhookId }
 }

@@ -2,12 +2,11 @@
 // sent and what came back, replay and cancel of one and of all, and for a client only its own.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addClient, until } from '../support/paybell.ts'
-import { SAMPLE } from '../support/payment-sample.ts'
+import { PLAIN, SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 import { openSite } from './support.ts'
@@ -33,15 +32,6 @@ async function operator<T>(path: string): Promise<T> {
   return (await answer.json()) as T
 }
 
-/** A payment for a client whose only endpoint is a receiver of its own: its one delivery. */
-async function pay(caller: Caller, changes: Record<string, unknown> = {}) {
-  const paymentId = randomUUID()
-  const { document: _, version: __, ...plain } = SAMPLE
-  const answer = await caller.putPayment(paymentId, { ...plain, id: paymentId, ...changes })
-  assert.equal(answer.status, 201, await answer.text())
-  return paymentId
-}
-
 async function deliveryOf(paymentId: string, state: string): Promise<Item> {
   return until(`the delivery of ${paymentId} ${state}`, async () => {
     const { items } = await operator<{ items: Item[] }>(`/deliveries?paymentId=${paymentId}`)
@@ -64,7 +54,11 @@ async function fillList(): Promise<void> {
   receiver.answer = ({ headers }) =>
     headers['x-paybell-event'] === 'payment.paid' ? 503 : headers['x-paybell-replay'] ? 204 : 200
   for (const left of [3, 2, 1]) {
-    const paymentId = await pay(caller, { status: { state: 'DRAFT' }, externalId: `ORDER-${left}` })
+    const paymentId = await caller.pay({
+      ...PLAIN,
+      status: { state: 'DRAFT' },
+      externalId: `ORDER-${left}`,
+    })
     for (const state of ['PENDING_APPROVAL', 'DUE', 'PAID']) {
       const { document: _, version: __, ...plain } = SAMPLE
       await caller.putPayment(paymentId, { ...plain, id: paymentId, status: { state } })
@@ -94,7 +88,7 @@ site.test(
       name: 'receipt.pdf',
       base64EncodedFile: FILE.toString('base64'),
     }
-    await pay(caller, { document, externalId: 'FOLLOWED-1' })
+    await caller.pay({ ...PLAIN, document, externalId: 'FOLLOWED-1' })
     // It appears by itself, and its row leads to it.
     const row = rows(page).filter({ hasText: 'FOLLOWED-1' })
     await row.getByText('DELIVERED').waitFor()
@@ -142,7 +136,11 @@ site.test(
   { as: 'operator' },
   async ({ page, go, checkAccessibility }) => {
     const { receiver, caller, clientId } = await addShop('Folded')
-    const paymentId = await pay(caller, { externalId: 'FOLDED-1', status: { state: 'DRAFT' } })
+    const paymentId = await caller.pay({
+      ...PLAIN,
+      externalId: 'FOLDED-1',
+      status: { state: 'DRAFT' },
+    })
     for (const state of ['PENDING_APPROVAL', 'DUE']) {
       const { document: _, version: __, ...plain } = SAMPLE
       const changed = { ...plain, id: paymentId, externalId: 'FOLDED-1', status: { state } }
@@ -176,7 +174,7 @@ site.test(
   { as: 'operator' },
   async ({ page, go }) => {
     const { receiver, caller } = await addShop('Verified')
-    const { id } = await deliveryOf(await pay(caller), 'DELIVERED')
+    const { id } = await deliveryOf(await caller.pay(PLAIN), 'DELIVERED')
     const [received] = receiver.received
     assert.ok(received)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -217,7 +215,7 @@ site.test(
   async ({ page, go, checkAccessibility, shoot }) => {
     const { receiver, caller, clientId } = await addShop('In bulk')
     const numbers = Array.from({ length: 55 }, (_, index) => index + 1)
-    await Promise.all(numbers.map((n) => pay(caller, { externalId: `BULK-${n}` })))
+    await Promise.all(numbers.map((n) => caller.pay({ ...PLAIN, externalId: `BULK-${n}` })))
     await until('all of them delivered', async () => {
       const path = `/deliveries?clientId=${clientId}&state=DELIVERED&limit=200`
       return (await operator<{ items: Item[] }>(path)).items.length === 55
@@ -289,8 +287,8 @@ site.test(
       response.end('thank you, booked')
       return undefined
     }
-    const { id } = await deliveryOf(await pay(shop.caller), 'DELIVERED')
-    const foreign = await deliveryOf(await pay(other.caller), 'DELIVERED')
+    const { id } = await deliveryOf(await shop.caller.pay(PLAIN), 'DELIVERED')
+    const foreign = await deliveryOf(await other.caller.pay(PLAIN), 'DELIVERED')
     await signIn({ clientId: shop.clientId, clientSecret: shop.clientSecret })
 
     await go('/deliveries')
@@ -338,7 +336,7 @@ site.test(
     const made = await shop.caller.call('POST', '/v1/listeners', { name: 'laptop', sharedKey: KEY })
     assert.ok(made.ok)
     const { id: endpointId } = (await made.json()) as { id: string }
-    const heard = await pay(shop.caller)
+    const heard = await shop.caller.pay(PLAIN)
     const { items } = await operator<{ items: Item[] }>(
       `/deliveries?paymentId=${heard}&endpointId=${endpointId}`,
     )

@@ -10,7 +10,6 @@ import { DURATION_BUCKETS } from '../../server/core/delivery/health.ts'
 import { createOperatorKey } from '../../server/operations/access/create-operator-key.ts'
 import { saveAttemptSteps } from '../../server/store/history/stats.ts'
 import { addClient, readDeliveries, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 import { openSite } from './support.ts'
@@ -188,7 +187,7 @@ site.test(
     await steps.getByText('counts as delivered').waitFor()
     await checkAccessibility()
     const id = randomUUID()
-    assert.equal((await new Caller(fresh).putPayment(id, sampleBody({ id }))).status, 201)
+    assert.equal((await new Caller(fresh).putSample(id)).status, 201)
     await page.getByText('Your callbacks arrive').waitFor()
     await steps.waitFor({ state: 'detached' })
   },

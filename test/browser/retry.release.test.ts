@@ -17,10 +17,6 @@ interface Item {
   endpointId: string
 }
 
-async function pay(caller: Caller): Promise<void> {
-  await caller.pay({ version: undefined, document: undefined })
-}
-
 /** A client whose webhook is at a receiver of this very sandbox. */
 async function addDemoShop(name: string, receiver: string) {
   const caller = new Caller(await addClient(paybell, name))
@@ -35,7 +31,7 @@ async function addFixedShop(name: string, count = 1, refusal = 500) {
   const caller = new Caller(facts)
   assert.equal((await caller.register(receiver.url(), 'a-shared-key')).status, 200)
   receiver.answer = refusal
-  for (let left = count; left > 0; left -= 1) await pay(caller)
+  for (let left = count; left > 0; left -= 1) await caller.write()
   const deliveries = await until(`${count} refused attempts`, async () => {
     const answer = await caller.get('/v1/deliveries?state=PENDING')
     const { items } = (await answer.json()) as { items: Item[] }
@@ -70,7 +66,7 @@ site.test(
     const { clientId, clientSecret, caller, receiver, id, endpointId } =
       await addFixedShop('Paused')
     await signIn({ clientId, clientSecret })
-    await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status: 'PAUSED' })
+    await caller.changeWebhook(endpointId, { status: 'PAUSED' })
     await go(`/deliveries/${id}`)
     await page.getByRole('button', { name: 'Retry now' }).click()
     await page.getByRole('dialog').getByText('Resume the endpoint first').waitFor()
@@ -240,7 +236,7 @@ site.test(
     await go(`/endpoints/${endpointId}`)
     await button('Break').click()
     await button('Fix').waitFor()
-    await pay(caller)
+    await caller.write()
     await page.getByText(/failing since/).waitFor()
     await page.getByRole('region', { name: 'Health' }).getByRole('link', { name: '1' }).click()
     await page.getByRole('table', { name: 'Deliveries' }).getByText('PENDING').waitFor()

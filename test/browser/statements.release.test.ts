@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import { addClient, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 import { HOURS_APART, openSite } from './support.ts'
@@ -30,8 +30,7 @@ async function addShop(name: string) {
   const refused = randomUUID()
   receiver.answer = ({ body }) => (JSON.parse(body.toString()).id === refused ? 500 : 200)
   for (const id of [randomUUID(), refused]) {
-    const body = sampleBody({ id, version: undefined, document: undefined })
-    assert.ok((await caller.putPayment(id, body)).ok)
+    assert.ok((await caller.putSample(id, PLAIN)).ok)
   }
   const items = await until('both were attempted', async () => {
     const answer = await caller.get('/v1/deliveries')

@@ -6,7 +6,6 @@ import { Session } from 'node:inspector/promises'
 import { test } from 'node:test'
 import { readText } from '../house/source-files.ts'
 import { startPaybell, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 test('one PUT passes through every file that ARCHITECTURE.md follows it through', async (t) => {
@@ -20,7 +19,7 @@ test('one PUT passes through every file that ARCHITECTURE.md follows it through'
   await paybell.caller.register(receiver.url(), 'key')
   const id = randomUUID()
   const called = await filesCalledBy(async () => {
-    const { status } = await paybell.caller.putPayment(id, sampleBody({ id }))
+    const { status } = await paybell.caller.putSample(id)
     assert.equal(status, 201)
     await untilAllAre(paybell.pool, ['DELIVERED'])
   })

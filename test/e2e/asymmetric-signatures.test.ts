@@ -47,7 +47,7 @@ test('v1a verifies with the published keys, and an event is signed once for all 
   assert.equal(entries.size, seconds.size)
   assert.equal(await metric('paybell_webhook_signatures_total'), seconds.size)
   for (const path of [...paths, '/plain']) {
-    await caller.call('DELETE', `/v1/webhooks/${await caller.webhookAt(receiver.url(path))}`)
+    await caller.deleteWebhook(await caller.webhookAt(receiver.url(path)))
   }
 })
 
@@ -78,7 +78,7 @@ test('after a change of keys, receivers that hold the old key by hand and those 
   const publicKeys = fetchPublicKeys(address)
   const testBy = async ({ caller }: Paybell) => {
     const before = receiver.received.length
-    const answer = await caller.call('POST', `/v1/webhooks/${id}/test`)
+    const answer = await caller.postToWebhook(id, 'test')
     assert.equal(((await answer.json()) as { delivered: boolean }).delivered, true)
     return receiver.received[before] as Received
   }

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 
@@ -63,7 +62,7 @@ test('an endpoint that is registered later gets later events only', async (t) =>
   await receiver.hasSeen(({ received }) => received.length === 1)
   await paybell.caller.register(receiver.url('/late'), 'key')
   const after = await paybell.caller.pay()
-  await paybell.caller.putPayment(before, sampleBody({ id: before, version: 18, reference: 'new' }))
+  await paybell.caller.putSample(before, { version: 18, reference: 'new' })
   await receiver.hasSeen(({ received }) => received.length === 5)
   assert.deepEqual(idsAt(receiver, '/late'), [before, after].sort())
   const late = receiver.received.filter(({ path }) => path === '/late')
@@ -85,12 +84,11 @@ test('deleting a webhook cancels what it is owed at once, in flight or waiting, 
   receiver.answer = 500
   await paybell.caller.register(receiver.url(), 'key')
   const id = await paybell.caller.pay({ version: undefined })
-  await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'second' }))
+  await paybell.caller.putSample(id, { version: undefined, reference: 'second' })
   await paybell.caller.pay()
   await receiver.hasSeen(({ received }) => received.length >= 4)
-  const list = await (await paybell.caller.get('/v1/webhooks/list')).json()
-  const { content } = list as { content: { id: string }[] }
-  const answer = await paybell.caller.call('DELETE', `/v1/webhooks/${content[0]?.id}`)
+  const webhookId = await paybell.caller.webhookAt(receiver.url())
+  const answer = await paybell.caller.deleteWebhook(webhookId)
   assert.equal(answer.status, 204)
   const deliveries = await readDeliveries(paybell.pool)
   assert.deepEqual(
@@ -103,7 +101,7 @@ test('deleting a webhook cancels what it is owed at once, in flight or waiting, 
   receiver.answer = 200
   const later = await paybell.caller.pay()
   await paybell.caller.register(receiver.url('/new'), 'key')
-  await paybell.caller.putPayment(later, sampleBody({ id: later, version: 18, reference: 'x' }))
+  await paybell.caller.putSample(later, { version: 18, reference: 'x' })
   await receiver.hasSeen(({ received }) => received.some(({ path }) => path === '/new'))
   assert.equal(receiver.received.length, seen + 1)
   const { rows } = await paybell.pool.query('select count(*)::int as count from attempts')

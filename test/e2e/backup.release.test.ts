@@ -23,7 +23,7 @@ import {
   startOnData,
 } from '../support/installed-postgres.ts'
 import { type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 import { databaseUrl, onServer, type TestServer } from '../support/test-server.ts'
@@ -60,7 +60,7 @@ function openDatabase(server: TestServer): TestDatabase {
 }
 
 function put(caller: Caller, id: string): Promise<Response> {
-  return caller.putPayment(id, sampleBody({ id, version: undefined, document: undefined }))
+  return caller.putSample(id, PLAIN)
 }
 
 interface FeedPage {
@@ -183,9 +183,7 @@ async function liveAndLose(
     const page = await readFeed(caller, null)
     return page.items.length === KEPT + LOST && page
   })
-  const { content } = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string; endpointUrl: string }[]
-  }
+  const content = await caller.webhooks()
   const good = content.find(({ endpointUrl }) => endpointUrl.endsWith('/good'))
   const remembered: Remembered = {
     masterKey: paybell.masterKey,

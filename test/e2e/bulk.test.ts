@@ -7,27 +7,20 @@ import { after, beforeEach, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { limitOf } from '../support/busy-machine.ts'
 import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN, sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, type SandboxFacts } from '../support/sandbox.ts'
+import { Caller, type JsonAnswer, type SandboxFacts, toAnswer } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 const { pool } = paybell
 const receiver = await startReceiver({ after })
 
-interface Answer {
-  status: number
-  body: Record<string, unknown>
+async function operate(path: string, body?: object, method = 'POST'): Promise<JsonAnswer> {
+  return toAnswer(await paybell.caller.operate(method, path, body))
 }
 
-async function operate(path: string, body?: object, method = 'POST'): Promise<Answer> {
-  const response = await paybell.caller.operate(method, path, body)
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
-
-async function ask(caller: Caller, path: string, body: object): Promise<Answer> {
-  const response = await caller.call('POST', path, body)
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+async function ask(caller: Caller, path: string, body: object): Promise<JsonAnswer> {
+  return toAnswer(await caller.call('POST', path, body))
 }
 
 /** Writes `updates` updates of `count` payments by NDJSON; returns the payments' ids. */
@@ -35,9 +28,7 @@ async function feed(facts: SandboxFacts, count: number, updates = 1): Promise<st
   const ids = Array.from({ length: count }, () => randomUUID() as string)
   for (let n = 1; n <= updates; n++) {
     const lines = ids.map((id) => {
-      const payment = JSON.parse(
-        sampleBody({ id, version: undefined, document: undefined, reference: `${n}` }).toString(),
-      )
+      const payment = JSON.parse(sampleBody({ id, ...PLAIN, reference: `${n}` }).toString())
       return JSON.stringify({ accountId: facts.accountId, ...payment })
     })
     const answer = await paybell.caller.putPayments(lines)
@@ -64,7 +55,7 @@ async function openDoor(at: Receiver): Promise<Door> {
     caller,
     endpointId,
     async set(status) {
-      const answer = await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+      const answer = await caller.changeWebhook(endpointId, { status })
       assert.equal(answer.status, 200)
     },
   }
@@ -213,8 +204,7 @@ describe('in bulk', () => {
     const client = await addClient(paybell, 'Subscriber')
     const other = await addAccount(paybell, client)
     const caller = new Caller(client)
-    const answer = await caller.subscribe({ callbackUrl: receiver.url('/all'), sharedKey: 'key' })
-    const id = answer.headers.get('location')?.split('/').at(-1) ?? assert.fail()
+    const id = await caller.addSubscription(receiver.url('/all'), 'key')
     await feed(client, 3)
     await feed(other, 2)
     await exhaust(id)

@@ -6,7 +6,6 @@ import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { readDeliveries, startPaybell, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 
 const KEY = ' spaces at the ends, "quotes", 100 % and é '
@@ -33,7 +32,7 @@ test('a callback is a POST of the payment with its file inside, and carries exac
   const paybell = await startPaybell(t)
   await paybell.caller.register(receiver.url('/a/path?with=query'), KEY)
   const id = randomUUID()
-  const put = await paybell.caller.putPayment(id, sampleBody({ id }))
+  const put = await paybell.caller.putSample(id)
   const { event } = (await put.json()) as { event: { id: string } }
   await receiver.hasSeen(({ received }) => received.length === 1)
   const callback = receiver.received[0] ?? assert.fail()
@@ -142,11 +141,11 @@ test('a payment without a document is sent as its text alone, and the file is st
   const receiver = await startReceiver(t)
   const paybell = await startPaybell(t)
   await paybell.caller.register(receiver.url(), KEY)
-  const id = await paybell.caller.pay({ version: undefined, document: undefined })
+  const id = await paybell.caller.write()
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   assert.equal(JSON.parse(String(receiver.received[0]?.body)).document, undefined)
   for (const reference of ['one', 'two', 'three']) {
-    await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference }))
+    await paybell.caller.putSample(id, { version: undefined, reference })
   }
   await receiver.hasSeen(({ accepted }) => accepted.length === 4)
   for (const { body } of receiver.received.slice(1)) {

@@ -27,17 +27,12 @@ function typesAt(receiver: Receiver): string[] {
   return receiver.accepted.map((received) => bodyOf(received).type)
 }
 
-async function put(caller: Caller): Promise<void> {
-  await caller.pay({ version: undefined, document: undefined })
-}
-
 function putNotices(caller: Caller, callbackUrl: string, sharedKey = KEY): Promise<Response> {
   return caller.call('PUT', '/v1/notices', { callbackUrl, sharedKey })
 }
 
 async function webhookOf({ caller }: Paybell): Promise<string> {
-  const page = await (await caller.get('/v1/webhooks/list')).json()
-  return (page as { content: { id: string }[] }).content[0]?.id as string
+  return (await caller.webhooks())[0]?.id ?? assert.fail()
 }
 
 // They mostly wait: side by side they take as long as the longest.
@@ -57,13 +52,13 @@ describe('notices to clients', { concurrency: true }, () => {
     assert.equal((await putNotices(caller, notices.url('/notices'))).status, 200)
     assert.equal((await putNotices(other, strangers.url())).status, 200)
     await caller.register(receiver.url('/hook?token=secret'), 'a key')
-    await put(caller)
-    await put(beside.caller)
+    await caller.write()
+    await beside.caller.write()
     await notices.hasSeen((seen) => typesAt(seen).includes('endpoint.disabled'))
     const id = await webhookOf(paybell)
     receiver.answer = 200
-    await caller.call('PATCH', `/v1/webhooks/${id}`, { status: 'ACTIVE' })
-    await put(caller)
+    await caller.changeWebhook(id, { status: 'ACTIVE' })
+    await caller.write()
     await notices.hasSeen((seen) => typesAt(seen).includes('endpoint.recovered'))
 
     const types = typesAt(notices)
@@ -135,7 +130,7 @@ describe('notices to clients', { concurrency: true }, () => {
     const { caller } = paybell
     await putNotices(caller, notices.url())
     await caller.register(receiver.url(), 'a key')
-    await put(caller)
+    await caller.write()
     await notices.hasSeen(({ received }) => received.length >= 5)
     const id = await webhookOf(paybell)
     for (const received of notices.received) assert.equal(bodyOf(received).endpoint.id, id)
@@ -180,7 +175,7 @@ describe('notices to clients', { concurrency: true }, () => {
     assert.equal((await other.get('/v1/notices')).status, 404, 'another client has its own')
     assert.equal((await caller.call('DELETE', '/v1/notices')).status, 204)
     assert.equal((await caller.get('/v1/notices')).status, 404)
-    const { content } = (await (await caller.get('/v1/webhooks')).json()) as { content: unknown[] }
+    const content = await caller.webhooks()
     assert.equal(content.length, 0)
   })
 })

@@ -32,10 +32,10 @@ test('what waits for an endpoint that is down is not due, wherever one looks', a
   const ask = async <T>(path: string) => (await (await caller.operate('GET', path)).json()) as T
   const webhookId = await caller.addWebhook(receiver.url(), 'key')
   for (let payment = 0; payment < PAYMENTS; payment++) {
-    await caller.pay({ version: undefined, document: undefined })
+    await caller.write()
   }
   const health = async () => {
-    const found = await (await caller.get(`/v1/webhooks/${webhookId}`)).json()
+    const found = await (await caller.getWebhook(webhookId)).json()
     return (found as { health: { circuit: string; nextProbeAt: string | null } }).health
   }
   await until('the circuit opens', async () => (await health()).circuit !== 'CLOSED')

@@ -22,13 +22,6 @@ function register(caller: Caller, receiver: Receiver, settings: object, path = '
   return caller.addWebhook(receiver.url(path), KEY, settings)
 }
 
-async function put(caller: Caller, id: string, changes: object): Promise<string> {
-  const answer = await caller.putPayment(id, sampleBody({ id, version: undefined, ...changes }))
-  const body = (await answer.json()) as { event: { id: string } }
-  assert.ok(answer.ok, JSON.stringify(body))
-  return body.event.id
-}
-
 const withFile = (file: Buffer, more: object = {}) => ({
   document: {
     mediaType: 'application/pdf',
@@ -44,7 +37,7 @@ test('an endpoint gets the kinds that it chose, in order, with numbers that skip
   const id = await register(caller, receiver, { events: ['payment.created', 'payment.paid'] })
   const payment = randomUUID()
   for (const state of ['DRAFT', 'PENDING_APPROVAL', 'DUE', 'PAID']) {
-    await put(caller, payment, { status: { state } })
+    await caller.update(payment, { status: { state } })
   }
   await receiver.hasSeen(({ accepted }) => accepted.length === 2)
   assert.deepEqual(receiver.sequences(), [1, 4])
@@ -61,8 +54,8 @@ test('an endpoint gets the kinds that it chose, in order, with numbers that skip
   assert.ok(rows[0].rows <= 2)
 
   // Changed: from now on another kind.
-  await caller.call('PATCH', `/v1/webhooks/${id}`, { events: ['payment.updated'] })
-  await put(caller, payment, { status: { state: 'PAID' }, reference: 'another' })
+  await caller.changeWebhook(id, { events: ['payment.updated'] })
+  await caller.update(payment, { status: { state: 'PAID' }, reference: 'another' })
   await receiver.hasSeen(({ accepted }) => accepted.length === 3)
   assert.deepEqual(receiver.sequences(), [1, 4, 5])
 })
@@ -73,7 +66,7 @@ test('a payment says for each endpoint why it gets the newest update, or why not
   const payment = randomUUID()
   await register(caller, receiver, {}, '/all')
   await register(caller, receiver, { events: ['payment.paid'] }, '/paid')
-  await put(caller, payment, { status: { state: 'DUE' } })
+  await caller.update(payment, { status: { state: 'DUE' } })
   await register(caller, receiver, {}, '/late')
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   const seen = await until('it is delivered', async () => {
@@ -101,11 +94,11 @@ test('by link: the body has a url in place of the file, the same on every attemp
   let attempts = 0
   receiver.answer = () => (++attempts === 1 ? 500 : 200)
   const payment = randomUUID()
-  const eventId = await put(caller, payment, withFile(file))
+  const eventId = await caller.update(payment, withFile(file))
   await receiver.hasSeen(({ received }) => received.length === 1)
   // A setting that is changed in between does not change what is sent again.
-  await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { document: 'inline' })
-  await caller.call('POST', `/v1/webhooks/${endpointId}/retry`)
+  await caller.changeWebhook(endpointId, { document: 'inline' })
+  await caller.postToWebhook(endpointId, 'retry')
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   const [first, second] = receiver.received
   assert.ok(first && second)
@@ -144,7 +137,7 @@ test('by link: the body has a url in place of the file, the same on every attemp
   assert.ok(
     detail.request.headers.some(({ name, value }) => name === 'X-Paybell-Hmac' && value === mac),
   )
-  const diagnosis = await caller.call('POST', `/v1/webhooks/${endpointId}/verify`, {
+  const diagnosis = await caller.postToWebhook(endpointId, 'verify', {
     headers: Object.fromEntries(
       ['x-paybell-hmac', 'webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
         name,
@@ -165,7 +158,7 @@ test('regression: a link that is altered or respelt by any character is 404; of 
   const receiver = await startReceiver(t)
   const caller = await newCaller()
   const endpointId = await register(caller, receiver, { document: 'link' })
-  const eventId = await put(caller, randomUUID(), withFile(randomBytes(10)))
+  const eventId = await caller.update(randomUUID(), withFile(randomBytes(10)))
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   const { document } = JSON.parse(receiver.accepted[0]?.body.toString() ?? '')
   const url = document.url as string
@@ -202,7 +195,7 @@ test('regression: a link that is altered or respelt by any character is 404; of 
   const { sealer } = paybell.app.deps
   const stranger = await newCaller()
   await register(stranger, receiver, { document: 'link' }, '/stranger')
-  const foreign = await put(stranger, randomUUID(), withFile(randomBytes(11)))
+  const foreign = await stranger.update(randomUUID(), withFile(randomBytes(11)))
   const forged = `${foreign}.${endpointId}`
   assert.equal(await statusOf(`${forged}.${link.split('.')[2]}`), 404)
   // Even with one it leads nowhere: the event is looked for among those of the endpoint's client.
@@ -213,7 +206,7 @@ test('regression: a link that is altered or respelt by any character is 404; of 
   assert.equal(ended.status, 410)
   assert.equal(((await ended.json()) as { code: string }).code, 'link-ended')
 
-  assert.equal((await caller.call('DELETE', `/v1/webhooks/${endpointId}`)).status, 204)
+  assert.equal((await caller.deleteWebhook(endpointId)).status, 204)
   assert.equal(await statusOf(link), 410)
   assert.equal((await caller.get(`/v1/events/${eventId}`)).status, 200)
 })
@@ -222,7 +215,7 @@ test('regression: links of a client that is not active are 410 until it is activ
   const receiver = await startReceiver(t)
   const caller = await newCaller()
   const endpointId = await register(caller, receiver, { document: 'link' })
-  await put(caller, randomUUID(), withFile(randomBytes(10)))
+  await caller.update(randomUUID(), withFile(randomBytes(10)))
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   const { url } = JSON.parse(receiver.accepted[0]?.body.toString() ?? '').document
   const { rows } = await paybell.pool.query(
@@ -250,7 +243,7 @@ test('without documents the body is the payment with the file left out', async (
   await register(caller, receiver, { document: 'none' }, '/none')
   await register(caller, receiver, { document: 'inline' }, '/inline')
   const file = randomBytes(100)
-  await put(caller, randomUUID(), withFile(file))
+  await caller.update(randomUUID(), withFile(file))
   await receiver.hasSeen(({ accepted }) => accepted.length === 2)
   const bodyAt = (path: string) =>
     JSON.parse(receiver.accepted.find((one) => one.path === path)?.body.toString() ?? '')
@@ -289,8 +282,8 @@ test('the HMAC comes under the name that the endpoint chose, for callbacks, test
   const receiver = await startReceiver(t)
   const caller = await newCaller()
   const id = await register(caller, receiver, { hmacHeaderName: 'X-Acme-Signature' })
-  await put(caller, randomUUID(), {})
-  assert.equal((await caller.call('POST', `/v1/webhooks/${id}/test`)).status, 200)
+  await caller.update(randomUUID())
+  assert.equal((await caller.postToWebhook(id, 'test')).status, 200)
   await receiver.hasSeen(({ accepted }) => accepted.length === 2)
   for (const { headers, body } of receiver.accepted) {
     assert.equal(headers['x-paybell-hmac'], undefined)
@@ -300,7 +293,7 @@ test('the HMAC comes under the name that the endpoint chose, for callbacks, test
   const { headers, body } = receiver.accepted[0] ?? assert.fail()
   const verify = async (given: Record<string, string>) => {
     const asked = { headers: given, body: body.toString() }
-    const answer = await caller.call('POST', `/v1/webhooks/${id}/verify`, asked)
+    const answer = await caller.postToWebhook(id, 'verify', asked)
     return (await answer.json()) as { valid: boolean; findings: { detail: string }[] }
   }
   const mac = String(headers['x-acme-signature'])
@@ -309,7 +302,7 @@ test('the HMAC comes under the name that the endpoint chose, for callbacks, test
   assert.equal(wrong.valid, false)
   assert.match(wrong.findings[0]?.detail ?? '', /is in X-Paybell-Hmac .* X-Acme-Signature/)
   const before = receiver.received.length
-  const check = await caller.call('POST', `/v1/webhooks/${id}/check`)
+  const check = await caller.postToWebhook(id, 'check')
   const { steps } = (await check.json()) as { steps: { code: string; result: string }[] }
   assert.equal(steps.find(({ code }) => code === 'valid-signature')?.result, 'pass')
   const checked = receiver.received.slice(before)
@@ -348,7 +341,7 @@ test('a file of 10 MiB is streamed: twenty at once need a fraction of their size
   const caller = await newCaller()
   await register(caller, receiver, { document: 'link' })
   const file = Buffer.alloc(10 * 1024 * 1024, 'paybell')
-  await put(caller, randomUUID(), withFile(file))
+  await caller.update(randomUUID(), withFile(file))
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   // Neither the callback nor its attempts carry the file.
   assert.ok((receiver.accepted[0]?.body.length ?? 0) < 2_000)

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { type Paybell, startPaybell } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 
 const TAKEN = [
   '0000-01-01T00:00:00Z',
@@ -93,7 +92,7 @@ test('a payment takes and refuses the same instants', async (t) => {
   const { caller } = await startPaybell(t)
   const put = async (createdAt: string) => {
     const id = randomUUID()
-    return (await caller.putPayment(id, sampleBody({ id, createdAt }))).status
+    return (await caller.putSample(id, { createdAt })).status
   }
   for (const instant of TAKEN) assert.equal(await put(instant), 201, instant)
   for (const instant of REFUSED) assert.equal(await put(instant), 400, instant)

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Caller } from '../support/sandbox.ts'
 
@@ -31,7 +30,7 @@ test('regression: retries, replays, receipts and links outlive a change of the a
   const settings = { document: 'link' }
   await first.caller.register(receiver.url(), 'a shared key', settings)
   const paymentId = randomUUID()
-  await first.caller.putPayment(paymentId, sampleBody({ id: paymentId, version: undefined }))
+  await first.caller.putSample(paymentId, { version: undefined })
   const listed = await first.caller.get(`/v1/deliveries?paymentId=${paymentId}`)
   const { id } = ((await listed.json()) as { items: [{ id: string }] }).items[0]
   await untilIs(first.caller, id, 'PENDING', 1)
@@ -63,7 +62,7 @@ test('what the version before has sent with a link has no receipt, because its b
   const { caller, pool } = await startPaybell(t)
   await caller.register(receiver.url(), 'a shared key', { document: 'link' })
   const paymentId = randomUUID()
-  await caller.putPayment(paymentId, sampleBody({ id: paymentId, version: undefined }))
+  await caller.putSample(paymentId, { version: undefined })
   const listed = await caller.get(`/v1/deliveries?paymentId=${paymentId}`)
   const { id } = ((await listed.json()) as { items: [{ id: string }] }).items[0]
   await untilIs(caller, id, 'DELIVERED', 1)

@@ -102,7 +102,7 @@ async function untilAllArrived(
 /** Of a delivery that has ended, as soon as its callback hangs. */
 async function replayOne(caller: Caller, receiver: Receiver): Promise<void> {
   const id = randomUUID()
-  await caller.putPayment(id, sampleBody({ id, document: undefined }))
+  await caller.putSample(id, { document: undefined })
   const delivery = await until('it has ended', async () => {
     const answer = await caller.get('/v1/deliveries?state=DELIVERED')
     return ((await answer.json()) as { items: { id: string }[] }).items[0]

@@ -5,19 +5,17 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { collectCleanUps } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN, sampleBody } from '../support/payment-sample.ts'
 
 const RECORD = 'select paybell.record_payment($1, $2) as recorded'
 const STRANGERS = 200
 
 let paybell: Paybell
 // Registered while the file is loaded: inside a hook it would run when that hook ends.
-const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
-after(async () => {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
-})
+const owner = collectCleanUps()
+after(() => owner.cleanUp())
 before(async () => {
   paybell = await startPaybell(owner, {
     env: { PAYBELL_REQUESTS_PER_SECOND: '10000' },
@@ -29,8 +27,7 @@ before(async () => {
 type Changes = Record<string, unknown>
 
 function put(id: string, changes: Changes = {}, of: Paybell = paybell): Promise<Response> {
-  const body = sampleBody({ id, version: undefined, document: undefined, ...changes })
-  return of.caller.putPayment(id, body)
+  return of.caller.putSample(id, { ...PLAIN, ...changes })
 }
 
 function batch(lines: readonly Changes[], of: Paybell = paybell): Promise<Response> {
@@ -68,7 +65,7 @@ async function inOpenTransaction(
 const byRecordPayment = (id: string) => (client: pg.Client) =>
   client.query(RECORD, [
     paybell.accountId,
-    sampleBody({ id, version: undefined, document: undefined, reference: 'company' }).toString(),
+    sampleBody({ id, ...PLAIN, reference: 'company' }).toString(),
   ])
 const byAdvisoryLock = (id: string) => (client: pg.Client) =>
   client.query('select pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 0))', [id])
@@ -159,8 +156,7 @@ test('regression: a company that comes for the payment that waits for its file g
     base64EncodedFile: Buffer.from(randomUUID()).toString('base64'),
   }
   const ours = randomUUID()
-  const body = (id: string, changes: Changes) =>
-    sampleBody({ id, version: undefined, document: undefined, ...changes }).toString()
+  const body = (id: string, changes: Changes) => sampleBody({ id, ...PLAIN, ...changes }).toString()
   const company = await inOpenTransaction((client) =>
     client.query(RECORD, [paybell.accountId, body(randomUUID(), { document })]),
   )

@@ -10,7 +10,7 @@ import {
   until,
   untilAllAre,
 } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 type Query = (config: string | { name?: string }, ...rest: unknown[]) => Promise<unknown>
@@ -59,8 +59,7 @@ function loseReplyToCommit(paybell: Paybell): void {
 }
 
 async function put(paybell: Paybell, id: string, reference: string): Promise<Response> {
-  const body = sampleBody({ id, version: undefined, document: undefined, reference })
-  return paybell.caller.putPayment(id, body)
+  return paybell.caller.putSample(id, { ...PLAIN, reference })
 }
 
 // They mostly wait: side by side they take as long as the longest.

@@ -108,16 +108,7 @@ class Producer {
 
 /** Without following a redirect: fetch would drop the key on the way. */
 function put(cell: SandboxFacts, id: string, body: Uint8Array<ArrayBuffer>): Promise<Response> {
-  return fetch(`${cell.baseUrl}/operator/v1/payments/${id}`, {
-    method: 'PUT',
-    redirect: 'manual',
-    headers: {
-      authorization: `Bearer ${cell.operatorKey}`,
-      accountid: cell.accountId,
-      'content-type': 'application/json',
-    },
-    body,
-  })
+  return new Caller(cell).putPayment(id, body, { redirect: 'manual' })
 }
 
 const PLACES: readonly Place[] = ['a schema', 'a database', 'a node of a cluster']
@@ -144,7 +135,7 @@ for (const place of PLACES) {
         for (let n = 0; !isOver; n++) {
           await producer.write(payments[n % payments.length] as string)
           const id = randomUUID()
-          const { status } = await other.putPayment(id, sampleBody({ id }))
+          const { status } = await other.putSample(id)
           assert.equal(status, 201, 'a client that stays notices nothing')
           strangers.push(id)
         }
@@ -266,14 +257,14 @@ describe('a move that breaks off', () => {
     const notices = { callbackUrl: receiver.url('/notices'), sharedKey: 'a key of notices' }
     await here.call('PUT', '/v1/notices', notices)
     const id = randomUUID()
-    await here.putPayment(id, sampleBody({ id }))
+    await here.putSample(id)
     // The copy fails at its last table.
     await pool.query('alter table payments add constraint no_payments check (false) not valid')
     await assert.rejects(moveClient(move), /no_payments/)
     const count = 'select count(*) from clients where id = $1'
     assert.deepEqual((await pool.query(count, [facts.clientId])).rows, [{ count: 0 }])
     const answer = await until('it is accepted again', async () => {
-      const again = await here.putPayment(id, sampleBody({ id, version: 18, reference: 'x' }))
+      const again = await here.putSample(id, { version: 18, reference: 'x' })
       return again.status === 200 && again
     })
     assert.equal(answer.status, 200)
@@ -294,9 +285,9 @@ describe('a move that breaks off', () => {
     const receiver = await startReceiver(t)
     const [before, elsewhere] = [randomUUID(), randomUUID()]
     await here.register(receiver.url(), 'a key')
-    await here.putPayment(before, sampleBody({ id: before }))
+    await here.putSample(before)
     await moveClient(move)
-    assert.equal((await there.putPayment(elsewhere, sampleBody({ id: elsewhere }))).status, 201)
+    assert.equal((await there.putSample(elsewhere)).status, 201)
     const { sourceUrl: targetUrl, targetUrl: sourceUrl } = move
     const home = { toCell: 0, toAddress: cells.first.baseUrl, sourceUrl, targetUrl }
     await moveClient({ ...move, ...home })
@@ -350,7 +341,7 @@ test('regression: a link that was sent before the move leads to the file after i
     mediaType: 'text/plain',
     base64EncodedFile: Buffer.from('the file').toString('base64'),
   }
-  assert.equal((await here.putPayment(id, sampleBody({ id, document }))).status, 201)
+  assert.equal((await here.putSample(id, { document })).status, 201)
   await until('the callback is there', () => receiver.received.length === 1)
   const { url } = JSON.parse(receiver.received[0]?.body.toString() ?? '').document as {
     url: string
@@ -367,9 +358,7 @@ test('regression: a link that was sent before the move leads to the file after i
   }
   assert.equal((await fetch(`${url}x`)).status, 404)
   // Once the endpoint is deleted where it is now, that is what the link says.
-  const { content } = (await (await there.get('/v1/webhooks')).json()) as {
-    content: { id: string }[]
-  }
-  assert.equal((await there.call('DELETE', `/v1/webhooks/${content[0]?.id}`)).status, 204)
+  const [webhook] = await there.webhooks()
+  assert.equal((await there.deleteWebhook(webhook?.id ?? assert.fail())).status, 204)
   for (const link of [url, route.baseUrl + pathname]) assert.equal((await fetch(link)).status, 410)
 })

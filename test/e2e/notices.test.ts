@@ -42,7 +42,7 @@ describe('notices', { concurrency: true }, () => {
     )
     const { id } = await onlyWebhook(first)
     receiver.answer = 200
-    await second.caller.call('PATCH', `/v1/webhooks/${id}`, { status: 'ACTIVE' })
+    await second.caller.changeWebhook(id, { status: 'ACTIVE' })
     await second.caller.pay()
     await operator.hasSeen(
       () => noticesOf(operator.accepted, 'notice.endpoint_recovered').length > 0,
@@ -177,10 +177,9 @@ function assertSigned({ headers, body }: Received, key = KEY): void {
 }
 
 async function onlyWebhook(paybell: Paybell): Promise<{ id: string; status: string }> {
-  const response = await paybell.caller.get('/v1/webhooks/list')
-  const { content } = (await response.json()) as { content: { id: string; status: string }[] }
-  assert.equal(content.length, 1)
-  return content[0] as { id: string; status: string }
+  const [only, ...others] = await paybell.caller.webhooks()
+  assert.equal(others.length, 0)
+  return only ?? assert.fail()
 }
 
 async function asOperator(

@@ -5,14 +5,12 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { limitOf } from '../support/busy-machine.ts'
 import { type Paybell, startPaybell, until, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { Receiver, startReceiver } from '../support/receiver.ts'
 
 const FAST = { PAYBELL_TIME_SCALE: '100' }
 
 async function put(paybell: Paybell, id: string): Promise<void> {
-  const answer = await paybell.caller.putPayment(id, sampleBody({ id }))
-  assert.equal(answer.status, 201)
+  assert.equal((await paybell.caller.putSample(id)).status, 201)
 }
 
 async function firstAttempts(paybell: Paybell): Promise<Map<string, string>> {

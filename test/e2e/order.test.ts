@@ -148,7 +148,7 @@ describe('order', { concurrency: true }, () => {
 
     // Changed back, every update is sent again.
     const webhookId = await paybell.caller.webhookAt(receiver.url())
-    await paybell.caller.call('PATCH', `/v1/webhooks/${webhookId}`, { deliver: 'every' })
+    await paybell.caller.changeWebhook(webhookId, { deliver: 'every' })
     for (const reference of ['6', '7', '8']) await paybell.caller.write(id, reference)
     await receiver.hasSeen(({ accepted }) => accepted.length === 5)
     assert.deepEqual(receiver.sequences(), [4, 5, 6, 7, 8])

@@ -15,7 +15,7 @@ import { launchChromium } from '../browser/chromium.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { makeFolder, npm } from '../support/packed-sdk.ts'
 import { until } from '../support/paybell.ts'
-import { SAMPLE, sampleBody } from '../support/payment-sample.ts'
+import { PLAIN, SAMPLE, sampleBody } from '../support/payment-sample.ts'
 import { readCertificate } from '../support/raw-receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller, type Sandbox, startSandbox } from '../support/sandbox.ts'
@@ -148,7 +148,7 @@ async function logInAndListen(t: TestContext, sandbox: Sandbox): Promise<void> {
   }
   await until('it listens', () => printed.includes('Listening as laptop'), 60_000)
   const id = randomUUID()
-  const body = sampleBody({ id, version: undefined, document: undefined })
+  const body = sampleBody({ id, ...PLAIN })
   assert.equal((await new Caller(sandbox).putPayment(id, body)).status, 201)
   await receiver.hasSeen(({ accepted }) => accepted.some((one) => one.body.includes(id)), 60_000)
 }

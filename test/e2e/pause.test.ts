@@ -12,7 +12,7 @@ async function start(t: TestContext, env: Record<string, string> = {}) {
   const paybell = await startPaybell(t, { env })
   const endpointId = await paybell.caller.addWebhook(receiver.url(), 'key')
   const set = async (status: 'PAUSED' | 'ACTIVE') => {
-    const answer = await paybell.caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+    const answer = await paybell.caller.changeWebhook(endpointId, { status })
     assert.equal(answer.status, 200)
     assert.equal(((await answer.json()) as { status: string }).status, status)
   }

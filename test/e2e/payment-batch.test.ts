@@ -24,16 +24,8 @@ function line(id: string | undefined, changes: Record<string, unknown> = {}): st
   return JSON.stringify({ accountId: paybell.accountId, ...sample, id, ...changes })
 }
 
-async function post(body: string | Buffer<ArrayBuffer>, type = 'application/x-ndjson') {
-  return fetch(`${paybell.baseUrl}/operator/v1/payments/batch`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${paybell.operatorKey}`, 'content-type': type },
-    body,
-  })
-}
-
 async function send(body: string | Buffer<ArrayBuffer>): Promise<Line[]> {
-  const answer = await post(body)
+  const answer = await paybell.caller.putPayments(body)
   assert.equal(answer.status, 200)
   assert.equal(answer.headers.get('content-type'), 'application/x-ndjson')
   const text = await answer.text()
@@ -160,7 +152,7 @@ test('the digits of an amount on a line reach the receiver as written', async ()
 
 test('only application/x-ndjson is taken', async () => {
   for (const type of ['application/json', 'text/plain', 'application/x-ndjson; charset=utf-16']) {
-    assert.equal((await post(line(randomUUID()), type)).status, 415, type)
+    assert.equal((await paybell.caller.putPayments(line(randomUUID()), type)).status, 415, type)
   }
 })
 

@@ -33,7 +33,7 @@ test('on PostgreSQL 15: migrated, fed, delivered, retried, paused, resumed and d
   receiver.answer = 500
   const id = randomUUID()
   const write = (changes: object) =>
-    paybell.caller.putPayment(id, sampleBody({ id, version: undefined, ...changes }))
+    paybell.caller.putSample(id, { version: undefined, ...changes })
   assert.equal((await write({})).status, 201)
   await receiver.hasSeen(({ received }) => received.length >= 1)
   receiver.answer = 200

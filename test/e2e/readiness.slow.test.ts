@@ -5,12 +5,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 async function put(paybell: Paybell): Promise<number> {
   const id = randomUUID()
-  return (await paybell.caller.putPayment(id, sampleBody({ id }))).status
+  return (await paybell.caller.putSample(id)).status
 }
 
 async function readyz(paybell: Paybell): Promise<{ status: number; reasons: readonly string[] }> {

@@ -28,7 +28,7 @@ before(async (t) => {
 })
 
 async function check(fault: Fault): Promise<CheckReport> {
-  const response = await paybell.caller.call('POST', `/v1/webhooks/${webhooks.get(fault)}/check`)
+  const response = await paybell.caller.postToWebhook(webhooks.get(fault) ?? assert.fail(), 'check')
   assert.equal(response.status, 200)
   return (await response.json()) as CheckReport
 }

@@ -112,7 +112,7 @@ test('a real authorisation server gives tokens for a secret and for the key of a
   const thief = { ...paybell, caller: new Caller(await addClient(paybell)) }
   const asOther = { tokenUrl, scope: 'hooks', clientId: 'key', privateKeyJwt: true }
   const thiefId = await register(thief, receiver.url('/thief'), asOther)
-  const stolen = await keep(await thief.caller.call('POST', `/v1/webhooks/${thiefId}/test`))
+  const stolen = await keep(await thief.caller.postToWebhook(thiefId, 'test'))
   assert.equal(JSON.parse(stolen).error, 'token-refused')
   await paybell.caller.pay()
   await receiver.hasSeen(({ accepted }) => accepted.length === 3)
@@ -124,9 +124,9 @@ test('a real authorisation server gives tokens for a secret and for the key of a
   }
 
   // A test send, a check and the record of the delivery say that the token was refused.
-  const tested = await keep(await paybell.caller.call('POST', `/v1/webhooks/${wrongId}/test`))
+  const tested = await keep(await paybell.caller.postToWebhook(wrongId, 'test'))
   assert.equal(JSON.parse(tested).error, 'token-refused')
-  const checked = await keep(await paybell.caller.call('POST', `/v1/webhooks/${wrongId}/check`))
+  const checked = await keep(await paybell.caller.postToWebhook(wrongId, 'check'))
   assert.match(JSON.parse(checked).steps[0].reason, /token endpoint answered 401 invalid_client/)
   const delivery = await until('its attempt is recorded', async () => {
     const list = await keep(await paybell.caller.get(`/v1/deliveries?endpointId=${wrongId}`))
@@ -198,7 +198,7 @@ test('a token endpoint that is away for a while loses nothing: the delivery is r
     response.end(JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 3600 }))
     return undefined
   }
-  const tested = await paybell.caller.call('POST', `/v1/webhooks/${webhookId}/test`)
+  const tested = await paybell.caller.postToWebhook(webhookId, 'test')
   assert.equal(((await tested.json()) as { delivered: boolean }).delivered, true)
   await receiver.hasSeen(({ accepted }) => accepted.some(({ body }) => body.includes(id)))
   assert.ok(receiver.accepted.every(({ headers }) => headers.authorization === 'Bearer abc'))

@@ -7,8 +7,9 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { limitOf } from '../support/busy-machine.ts'
+import { collectCleanUps } from '../support/owner.ts'
 import { type Paybell, readDeliveries, startPaybell, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN, sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const RECORD = 'select paybell.record_payment($1, $2) as recorded'
@@ -16,11 +17,8 @@ const RECORD = 'select paybell.record_payment($1, $2) as recorded'
 let paybell: Paybell
 let receiver: Receiver
 // Registered while the file is loaded: inside a hook it would run when that hook ends.
-const cleanUps: (() => Promise<void> | void)[] = []
-const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
-after(async () => {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
-})
+const owner = collectCleanUps()
+after(() => owner.cleanUp())
 
 before(async () => {
   paybell = await startPaybell(owner)
@@ -45,7 +43,7 @@ async function asCompany<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
 }
 
 function body(id: string, changes: Record<string, unknown> = {}): string {
-  return sampleBody({ id, version: undefined, document: undefined, ...changes }).toString()
+  return sampleBody({ id, ...PLAIN, ...changes }).toString()
 }
 
 async function eventsOf(paymentId: string) {

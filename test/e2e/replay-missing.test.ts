@@ -5,26 +5,21 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { addAccount, addClient, type Paybell, startPaybell } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
+import { Caller, toAnswer } from '../support/sandbox.ts'
 
 const SINCE = new Date(Date.now() - 3_600_000).toISOString()
 
 async function put(caller: Caller, id: string, state: string): Promise<void> {
-  const body = sampleBody({ id, version: undefined, document: undefined, status: { state } })
-  const answer = await caller.putPayment(id, body)
-  assert.ok(answer.ok, await answer.text())
+  await caller.update(id, { document: undefined, status: { state } })
 }
 
 async function webhookOf(caller: Caller): Promise<string> {
-  const page = await (await caller.get('/v1/webhooks/list')).json()
-  return (page as { content: { id: string }[] }).content[0]?.id as string
+  return (await caller.webhooks())[0]?.id ?? assert.fail()
 }
 
 async function ask(caller: Caller, id: string, body: object, query = '') {
-  const answer = await caller.call('POST', `/v1/webhooks/${id}/replay-missing${query}`, body)
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  return toAnswer(await caller.postToWebhook(id, `replay-missing${query}`, body))
 }
 
 async function prepared(t: Parameters<typeof startReceiver>[0]): Promise<Paybell> {
@@ -77,9 +72,7 @@ describe('replay-missing', { concurrency: true }, () => {
     const id = randomUUID()
     for (const state of ['DRAFT', 'DUE', 'PAID']) await put(caller, id, state)
     await put(new Caller(await addAccount(paybell, paybell)), randomUUID(), 'DUE')
-    await caller.subscribe({ callbackUrl: receiver.url(), sharedKey: 'key' })
-    const page = await (await caller.get('/api/v1/payments/subscriptions')).json()
-    const subscription = (page as { content: { id: string }[] }).content[0]?.id
+    const subscription = await caller.addSubscription(receiver.url(), 'key')
     // AccountId narrows; the endpoint itself belongs to all accounts.
     const asClient = async (body: object, isNarrow: boolean) => {
       const { accountid, ...headers } = await caller.headers()
@@ -127,7 +120,7 @@ describe('replay-missing', { concurrency: true }, () => {
     const other = new Caller(await addClient(paybell))
     assert.equal((await ask(other, webhook, { since: SINCE })).status, 404)
     assert.equal((await ask(caller, randomUUID(), { since: SINCE })).status, 404)
-    await caller.call('DELETE', `/v1/webhooks/${webhook}`)
+    await caller.deleteWebhook(webhook)
     assert.equal((await ask(caller, webhook, { since: SINCE })).status, 404)
   })
 })

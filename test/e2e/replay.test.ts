@@ -15,29 +15,16 @@ import {
   until,
 } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
+import { Caller, type JsonAnswer, toAnswer } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 
-interface Answer {
-  status: number
-  body: Record<string, unknown>
-}
-
-async function toAnswer(response: Response): Promise<Answer> {
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
-
-async function replay(caller: Caller, id: string): Promise<Answer> {
+async function replay(caller: Caller, id: string): Promise<JsonAnswer> {
   return toAnswer(await caller.call('POST', `/v1/deliveries/${id}/replay`))
 }
 
-async function operate(of: Paybell, path: string): Promise<Answer> {
+async function operate(of: Paybell, path: string): Promise<JsonAnswer> {
   return toAnswer(await of.caller.operate('POST', path))
-}
-
-async function put(of: Paybell, document?: object): Promise<string> {
-  return await of.caller.pay({ version: undefined, document })
 }
 
 async function deliveryOf(of: Paybell, paymentId: string): Promise<StoredDelivery> {
@@ -65,7 +52,7 @@ async function openDoor(t: TestContext) {
   const endpointId = await caller.addWebhook(receiver.url(), 'key')
   const of: Paybell = { ...paybell, ...facts, caller }
   const set = async (status: 'PAUSED' | 'ACTIVE') => {
-    const answer = await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+    const answer = await caller.changeWebhook(endpointId, { status })
     assert.equal(answer.status, 200)
   }
   return { receiver, of, caller, endpointId, set }
@@ -75,7 +62,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
   test('same bytes, same webhook-id, marked as a replay, attempts count on', async (t) => {
     const { receiver, of, caller } = await openDoor(t)
     const document = { mediaType: 'text/plain', name: 'a.txt', base64EncodedFile: 'aGVsbG8=' }
-    const paymentId = await put(of, document)
+    const paymentId = await of.caller.pay({ version: undefined, document })
     const { id } = await untilState(of, paymentId, 'DELIVERED')
     for (const round of [2, 3]) {
       const answer = await replay(caller, id)
@@ -105,7 +92,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
   for (const state of ['EXHAUSTED', 'SUPERSEDED', 'CANCELLED']) {
     test(`what ended as ${state} begins a new run of 7 days`, async (t) => {
       const { receiver, of } = await openDoor(t)
-      const paymentId = await put(of)
+      const paymentId = await of.caller.write()
       const { id } = await untilState(of, paymentId, 'DELIVERED')
       await of.pool.query(
         `update final_deliveries set state = $2, attempted_at = null, duration_ms = null where id = $1`,
@@ -130,7 +117,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
 
   test('of many who ask at once exactly one gets 202, and one callback goes out', async (t) => {
     const { receiver, of, caller } = await openDoor(t)
-    const paymentId = await put(of)
+    const paymentId = await of.caller.write()
     const { id } = await untilState(of, paymentId, 'DELIVERED')
     // The first one's callback is answered when all have asked: until then the delivery is not final.
     const open = Promise.withResolvers<void>()
@@ -149,7 +136,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
 
   test('a paused endpoint gets it when it is resumed', async (t) => {
     const { receiver, of, caller, set } = await openDoor(t)
-    const paymentId = await put(of)
+    const paymentId = await of.caller.write()
     const { id } = await untilState(of, paymentId, 'DELIVERED')
     await set('PAUSED')
     const answer = await replay(caller, id)
@@ -163,7 +150,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
 
   test('pausing, resuming and replaying at the same time loses no replay', async (t) => {
     const { receiver, of, caller, set } = await openDoor(t)
-    const paymentIds = await Promise.all(Array.from({ length: 20 }, () => put(of)))
+    const paymentIds = await Promise.all(Array.from({ length: 20 }, () => of.caller.write()))
     const ids = await Promise.all(
       paymentIds.map(async (paymentId) => (await untilState(of, paymentId, 'DELIVERED')).id),
     )
@@ -183,11 +170,11 @@ describe('replaying one delivery', { concurrency: true }, () => {
 
   test('not final, expired, without an endpoint, another client’s, unknown', async (t) => {
     const { receiver, of, caller, endpointId } = await openDoor(t)
-    const [delivered, expired] = [await put(of), await put(of)]
+    const [delivered, expired] = [await of.caller.write(), await of.caller.write()]
     const { id } = await untilState(of, delivered, 'DELIVERED')
     const { id: expiredId, eventId } = await untilState(of, expired, 'DELIVERED')
     receiver.answer = 500
-    const pending = await put(of)
+    const pending = await of.caller.write()
     const { id: pendingId } = await until('one attempt', async () => {
       const found = await deliveryOf(of, pending)
       return found.attempts > 0 && found
@@ -211,7 +198,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
       assert.equal((await operate(of, `/deliveries/${unknown}/cancel`)).status, 404)
     }
 
-    assert.equal((await caller.call('DELETE', `/v1/webhooks/${endpointId}`)).status, 204)
+    assert.equal((await caller.deleteWebhook(endpointId)).status, 204)
     const homeless = await replay(caller, id)
     assert.deepEqual([homeless.status, homeless.body.code], [409, 'endpoint-deleted'])
     assert.equal((await deliveryOf(of, delivered)).state, 'DELIVERED')
@@ -219,7 +206,7 @@ describe('replaying one delivery', { concurrency: true }, () => {
 
   test('an operator’s call leaves one audit row, a refused one none', async (t) => {
     const { of } = await openDoor(t)
-    const { id } = await untilState(of, await put(of), 'DELIVERED')
+    const { id } = await untilState(of, await of.caller.write(), 'DELIVERED')
     await operate(of, `/deliveries/${id}/replay`)
     await operate(of, `/deliveries/${randomUUID()}/replay`)
     const { rows } = await of.pool.query(`select action from audit where object = $1`, [
@@ -237,7 +224,7 @@ test('whichever process owns the shard sends at once what the other one was aske
     (one.app.deps.engine as unknown as { shards: readonly number[] }).shards.length
   await until('shared out', () => shardsOf(first) === 32 && shardsOf(second) === 32)
   for (let n = 0; n < 8; n++) await first.caller.register(receiver.url(`/${n}`), 'key')
-  const paymentId = await put(first)
+  const paymentId = await first.caller.write()
   const delivered = await until('delivered', async () => {
     const all = (await readDeliveries(first.pool)).filter((one) => one.paymentId === paymentId)
     return all.length === 8 && all.every(({ state }) => state === 'DELIVERED') && all

@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { limitOf } from '../support/busy-machine.ts'
 import { readDeliveries, startPaybell, until, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -20,7 +19,7 @@ describe('retries', { concurrency: true }, () => {
     await paybell.caller.register(receiver.url(), 'key')
     const id = randomUUID()
     const startedAt = Date.now()
-    await paybell.caller.putPayment(id, sampleBody({ id }))
+    await paybell.caller.putSample(id)
     const [delivery] = await untilAllAre(paybell.pool, ['EXHAUSTED'])
     const tookMs = Date.now() - startedAt
     assert.ok(tookMs >= (7 * DAY_MS) / scale - 5, `${tookMs}`)
@@ -80,7 +79,7 @@ describe('retries', { concurrency: true }, () => {
       response.writeHead(status, { 'retry-after': header }).end()
     }
     await paybell.caller.register(receiver.url(), 'key')
-    await Promise.all(ids.map((id) => paybell.caller.putPayment(id, sampleBody({ id }))))
+    await Promise.all(ids.map((id) => paybell.caller.putSample(id)))
     const deliveries = await until('all attempted once', async () => {
       const all = await readDeliveries(paybell.pool)
       return all.length === ids.length && all.every(({ attempts }) => attempts === 1) && all
@@ -125,7 +124,7 @@ describe('retries', { concurrency: true }, () => {
     receiver.answer = 500
     await paybell.caller.register(receiver.url(), 'key')
     const id = await paybell.caller.pay({ version: undefined })
-    await paybell.caller.putPayment(id, sampleBody({ id, version: undefined, reference: 'later' }))
+    await paybell.caller.putSample(id, { version: undefined, reference: 'later' })
     await until('one attempt', async () => (await readDeliveries(paybell.pool))[0]?.attempts === 1)
     await paybell.stop()
     receiver.answer = 200

@@ -116,7 +116,7 @@ describe('retrying', { concurrency: true }, () => {
     for (const id of ids) await caller.write(id, '2')
     await isHoursAway(paybell, endpointId, 3)
     receiver.answer = 200
-    const answer = await post(caller, `/v1/webhooks/${endpointId}/retry`)
+    const answer = await toAnswer(await caller.postToWebhook(endpointId, 'retry'))
     assert.deepEqual([answer.status, answer.body], [202, { retried: 6 }])
     await receiver.hasSeen(({ accepted }) => accepted.length === 6)
     for (const id of ids) {
@@ -130,14 +130,11 @@ describe('retrying', { concurrency: true }, () => {
     const [one, other] = [new Caller(facts), new Caller(await addAccount(paybell, facts))]
     const receiver = await startReceiver(t)
     receiver.answer = 500
-    await one.subscribe({ callbackUrl: receiver.url(), sharedKey: 'key' })
-    const path = '/api/v1/payments/subscriptions'
-    const list = (await (await one.get(path)).json()) as { content: { id: string }[] }
-    const endpointId = list.content[0]?.id ?? assert.fail()
+    const endpointId = await one.addSubscription(receiver.url(), 'key')
     const [, theirs] = [await one.write(), await other.write()]
     await isHoursAway(paybell, endpointId, 2)
     receiver.answer = 200
-    const answer = await post(other, `${path}/${endpointId}/retry`)
+    const answer = await toAnswer(await other.postToSubscription(endpointId, 'retry'))
     assert.deepEqual([answer.status, answer.body], [202, { retried: 1 }])
     await receiver.hasSeen(({ accepted }) => accepted.length === 1)
     assert.equal(JSON.parse(String(receiver.accepted[0]?.body)).id, theirs)
@@ -171,7 +168,7 @@ describe('retrying', { concurrency: true }, () => {
     const path = `/v1/deliveries/${id}/retry`
     const answers = await Promise.all([
       post(caller, path),
-      post(caller, `/v1/webhooks/${endpointId}/retry`),
+      toAnswer(await caller.postToWebhook(endpointId, 'retry')),
     ])
     for (const { status } of answers) assert.ok(status === 202 || status === 409, String(status))
     await until('delivered', async () => (await all())[0]?.state === 'DELIVERED')
@@ -184,7 +181,7 @@ describe('retrying', { concurrency: true }, () => {
     const { receiver, caller, endpointId, all } = await openDoor(t)
     await caller.write()
     await isHoursAway(paybell, endpointId)
-    const set = (status: string) => caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+    const set = (status: string) => caller.changeWebhook(endpointId, { status })
     await set('PAUSED')
     const [{ id } = assert.fail()] = await all()
     for (const path of [`/v1/deliveries/${id}/retry`, `/v1/webhooks/${endpointId}/retry`]) {
@@ -204,11 +201,11 @@ describe('retrying', { concurrency: true }, () => {
     await caller.write()
     await isHoursAway(paybell, endpointId)
     await until('health tells of the failure', async () => {
-      const { body } = await toAnswer(await caller.get(`/v1/webhooks/${endpointId}`))
+      const { body } = await toAnswer(await caller.getWebhook(endpointId))
       return (body.health as { failingSince: string | null }).failingSince !== null
     })
     receiver.answer = 200
-    const { body } = await post(caller, `/v1/webhooks/${endpointId}/test`)
+    const { body } = await toAnswer(await caller.postToWebhook(endpointId, 'test'))
     assert.equal(body.delivered, true)
     await receiver.hasSeen(({ accepted }) => accepted.length === 2)
   })
@@ -227,7 +224,7 @@ describe('retrying', { concurrency: true }, () => {
       assert.equal((await post(caller, path.replace(/[0-9a-f-]{36}/, 'x'))).status, 404)
       assert.equal((await post(caller, `${path}?dryRun=true`)).status, 400)
     }
-    const wrongDoor = await post(caller, `/api/v1/payments/subscriptions/${endpointId}/retry`)
+    const wrongDoor = await toAnswer(await caller.postToSubscription(endpointId, 'retry'))
     assert.equal(wrongDoor.status, 404)
     assert.equal((await all())[0]?.attempts, 20)
   })
@@ -273,7 +270,7 @@ describe('retrying', { concurrency: true }, () => {
 const FAST = { env: { PAYBELL_TIME_SCALE: '20' } }
 
 async function healthOf(caller: Caller, endpointId: string) {
-  const { body } = await toAnswer(await caller.get(`/v1/webhooks/${endpointId}`))
+  const { body } = await toAnswer(await caller.getWebhook(endpointId))
   return body.health as { circuit: string; nextProbeAt: string | null; pending: number }
 }
 
@@ -299,17 +296,17 @@ test('an endpoint that is down is probed at once, and then gets all, after a ret
   const fast = await startPaybell(t, FAST)
   const acts: Record<string, (caller: Caller, endpointId: string) => Promise<unknown>> = {
     retry: async (caller, endpointId) => {
-      assert.equal((await post(caller, `/v1/webhooks/${endpointId}/retry`)).status, 202)
+      assert.equal((await toAnswer(await caller.postToWebhook(endpointId, 'retry'))).status, 202)
       const { circuit, nextProbeAt } = await healthOf(caller, endpointId)
       if (circuit === 'HALF_OPEN') assert.ok(Date.parse(nextProbeAt ?? '') <= Date.now() + 1_000)
       else assert.equal(circuit, 'CLOSED')
     },
     resume: async (caller, endpointId) => {
       for (const status of ['PAUSED', 'ACTIVE']) {
-        await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { status })
+        await caller.changeWebhook(endpointId, { status })
       }
     },
-    test: (caller, endpointId) => post(caller, `/v1/webhooks/${endpointId}/test`),
+    test: (caller, endpointId) => caller.postToWebhook(endpointId, 'test'),
   }
   await Promise.all(
     Object.entries(acts).map(async ([name, act]) => {

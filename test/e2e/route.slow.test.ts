@@ -54,8 +54,8 @@ describe('each request reaches its cell', () => {
       assert.equal((await caller.register(receiver, 'a key')).status, 200)
       const { rows } = await cell.pool.query('select 1 from endpoints where url = $1', [receiver])
       assert.equal(rows.length, 1)
-      const listed = (await (await caller.get('/v1/webhooks')).json()) as Body
-      assert.ok(listed.content.some(({ endpointUrl }: Body) => endpointUrl === receiver))
+      const listed = await caller.webhooks()
+      assert.ok(listed.some(({ endpointUrl }) => endpointUrl === receiver))
     }
     const { clientId, clientSecret } = seventh
     const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
@@ -140,7 +140,7 @@ describe('lists of the operator', () => {
       const id = randomUUID()
       ids.push(id)
       const amount = { amount: 100, currency: 'EUR' }
-      await (n % 2 ? zero : seven).putPayment(id, sampleBody({ id, amount }))
+      await (n % 2 ? zero : seven).putSample(id, { amount })
     }
     await until('all are delivered', () => receiver.received.length >= ids.length)
     for (const list of ['deliveries', 'payments', 'audit'] as const) {
@@ -407,8 +407,7 @@ test('a client that has moved is served through the route as before, by its new 
   await mover.register(receiver.url(), 'a key')
   const moved = randomUUID()
   const write = async (version: number) =>
-    (await mover.putPayment(moved, sampleBody({ id: moved, version, reference: `${version}` })))
-      .status
+    (await mover.putSample(moved, { version, reference: `${version}` })).status
   assert.equal(await write(1), 201)
   await moveClient({ ...cells.move, clientId: facts.clientId, drainMs: 50 })
   // The token of before is good in the new cell, because the cells share their keys.

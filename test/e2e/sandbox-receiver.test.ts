@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import { cloneDatabase } from '../support/database.ts'
 import { serveHttp } from '../support/injected-server.ts'
 import { startPaybell, until, untilAllAre } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 
 interface View {
   script: number[]
@@ -52,7 +51,7 @@ test('a receiver answers by its script, and tells what came and whether it was s
 
   // Breaking it does not need the key.
   await fetch(url, { method: 'PUT', ...asOperator(operatorKey, { script: [200] }) })
-  await paybell.caller.putPayment(id, sampleBody({ id, version: 18, reference: 'Another' }))
+  await paybell.caller.putSample(id, { version: 18, reference: 'Another' })
   const later = await until('the second event', async () => {
     const seen = (await (await fetch(url, asOperator(operatorKey))).json()) as View
     return seen.count === 4 && seen

@@ -6,7 +6,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { everything, spellings } from '../support/leaks.ts'
 import { readDeliveries, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 test('D1: no shared key, header value, client secret, operator key or token is in any table, raw, base64 or hex', async (t) => {
@@ -90,10 +89,7 @@ for (const [name, damage] of DAMAGES) {
     const id = randomUUID()
     let version = 1
     await until('the damage is noticed', async () => {
-      await paybell.caller.putPayment(
-        id,
-        sampleBody({ id, version: version++, reference: `${version}` }),
-      )
+      await paybell.caller.putSample(id, { version: version++, reference: `${version}` })
       const { rows } = await paybell.pool.query(
         `select 1 from attempts where outcome = 'undecryptable-key'`,
       )
@@ -101,7 +97,7 @@ for (const [name, damage] of DAMAGES) {
     })
     const before = receiver.received.filter(({ path }) => path === '/one').length
     const last = randomUUID()
-    await paybell.caller.putPayment(last, sampleBody({ id: last }))
+    await paybell.caller.putSample(last)
     await receiver.hasSeen(
       ({ accepted }) => accepted.filter(({ body }) => body.includes(last)).length === 2,
     )

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { startCommand } from '../support/command-line.ts'
 import { startPaybell } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 
 test('regression: a process that starts during a backup stops acceptance nowhere', async (t) => {
   const healthy = await startPaybell(t)
@@ -38,7 +37,7 @@ test('regression: a process that starts during a backup stops acceptance nowhere
   const statuses: number[] = []
   while (!isReady) {
     const id = randomUUID()
-    const { status } = await healthy.caller.putPayment(id, sampleBody({ id }))
+    const { status } = await healthy.caller.putSample(id)
     statuses.push(status)
     // Fails at once with what it has printed, if it gives up.
     if (status !== 201) break

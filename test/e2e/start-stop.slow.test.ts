@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { limitOf } from '../support/busy-machine.ts'
 import { until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { isRunning, readPostmasterPid, readRunDir } from '../support/postmaster.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
@@ -33,11 +32,6 @@ interface Seen {
 
 const UNFINISHED =
   'POST /auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
-
-async function put(caller: Caller, id: string, reference: string): Promise<void> {
-  const body = sampleBody({ id, version: undefined, document: undefined, reference })
-  assert.ok((await caller.putPayment(id, body)).ok)
-}
 
 /** Signals it and checks that everything of it is gone. */
 async function stop(sandbox: Sandbox, signal: NodeJS.Signals): Promise<void> {
@@ -159,7 +153,7 @@ test('two starts of one sandbox, and all between them', async (t) => {
     receiver.answer = 500
     await caller.register(receiver.url(), 'key')
     const id = randomUUID()
-    for (const reference of ['1', '2', '3']) await put(caller, id, reference)
+    for (const reference of ['1', '2', '3']) await caller.write(id, reference)
     await receiver.hasSeen(({ received }) => received.length >= 1)
     await stop(first, 'SIGINT')
   })
@@ -205,7 +199,7 @@ test('two starts of one sandbox, and all between them', async (t) => {
       await leaveOpen(t, second.baseUrl)
       receiver.answer = 'hang'
       const before = receiver.received.length
-      await put(new Caller(second), randomUUID(), '1')
+      await new Caller(second).write()
       await receiver.hasSeen(({ received }) => received.length > before)
       const askedAt = performance.now()
       const stopped = stop(second, 'SIGTERM')

@@ -12,7 +12,6 @@ import { explainStore } from '../plans/states.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { findInstalledPostgres, startInstalledPostgres } from '../support/installed-postgres.ts'
 import { startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { makeTemplate, onServer } from '../support/test-server.ts'
 
@@ -92,10 +91,7 @@ test('regression: on a stock PostgreSQL with 30 days of partitions no statement 
   const statements = recordStatements(paybell.app.deps.pool)
   await paybell.caller.register(receiver.url(), 'key')
   const id = randomUUID()
-  assert.equal(
-    (await paybell.caller.putPayment(id, sampleBody({ id, version: undefined }))).status,
-    201,
-  )
+  assert.equal((await paybell.caller.putSample(id, { version: undefined })).status, 201)
   await receiver.hasSeen(({ accepted }) => accepted.length === 1)
   const operator = { headers: { authorization: `Bearer ${paybell.operatorKey}` } }
   for (const path of [

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { RouteEntry } from '../../server/http/route-table.ts'
 import { addAccount, addClient, type Paybell, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { Caller } from '../support/sandbox.ts'
 
@@ -66,7 +65,7 @@ async function makeThings(paybell: Paybell, url: (path: string) => string): Prom
   await caller.call('POST', '/v1/listeners', { name: 'laptop', sharedKey: KEY })
   await caller.call('PUT', '/v1/notices', { callbackUrl: url('/notices'), sharedKey: KEY })
   const payment = randomUUID()
-  assert.ok((await caller.putPayment(payment, sampleBody({ id: payment }))).ok)
+  assert.ok((await caller.putSample(payment)).ok)
   const first = async (path: string) => {
     const page = (await (await caller.get(path)).json()) as Record<string, { id: string }[]>
     return (page.content ?? page.items)?.[0]?.id

@@ -47,18 +47,10 @@ function attemptsAt(receiverPort: number): readonly ReadableSpan[] {
     .filter((span) => span.name === 'POST' && span.attributes['server.port'] === receiverPort)
 }
 
-async function put(paybell: Paybell, traceId: string): Promise<void> {
+async function put({ caller }: Paybell, traceId: string): Promise<void> {
   const id = randomUUID()
-  const response = await fetch(`${paybell.baseUrl}/operator/v1/payments/${id}`, {
-    method: 'PUT',
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      accountid: paybell.accountId,
-      'content-type': 'application/json',
-      traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01`,
-    },
-    body: sampleBody({ id }),
-  })
+  const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`
+  const response = await caller.putPayment(id, sampleBody({ id }), { headers: { traceparent } })
   assert.equal(response.status, 201)
 }
 

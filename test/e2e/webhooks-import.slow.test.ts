@@ -25,26 +25,19 @@ https://b.example/in,canary-two,Authorization,,
 https://c.example/in,canary-three,,,
 `
 
-async function listed(): Promise<Record<string, unknown>[]> {
-  const page = (await (await paybell.caller.get('/v1/webhooks/list')).json()) as {
-    content: Record<string, unknown>[]
-  }
-  return page.content
-}
-
 test('a dry run checks every row and registers nothing; then all good rows are, and no key is shown', async () => {
   await writeFile(file, CSV)
   const dry = await callCommand(['webhooks', 'import', file, '--dry-run', '--json'], { env })
   assert.equal(dry.code, 1)
   assert.deepEqual(JSON.parse(dry.stdout), { new: 2, known: 0, bad: 1 })
   assert.match(dry.stderr, /Row 2 \(https:\/\/b\.example\/in\): hmacHeaderName/)
-  assert.deepEqual(await listed(), [])
+  assert.deepEqual(await paybell.caller.webhooks(), [])
 
   const ran = await callCommand(['webhooks', 'import', file], { env })
   assert.equal(ran.code, 1)
   assert.match(ran.stdout, /2 webhooks are registered\.\n1 row was refused\./)
   assert.doesNotMatch(dry.stderr + ran.stdout + ran.stderr, /canary/)
-  const [first, second] = await listed()
+  const [first, second] = await paybell.caller.webhooks()
   assert.equal(first?.hmacHeaderName, 'X-Acme-Signature')
   assert.deepEqual(first?.events, ['payment.paid', 'payment.due'])
   assert.equal(first?.description, 'Shop, south')
@@ -70,7 +63,7 @@ test('after an interruption it goes on where it stopped, and refuses another fil
   const ran = await callCommand(['webhooks', 'import', good], { env })
   assert.equal(ran.code, 0, ran.stderr)
   assert.match(ran.stderr, /Going on after row 2/)
-  const urls = (await listed()).map(({ endpointUrl }) => endpointUrl)
+  const urls = (await paybell.caller.webhooks()).map(({ endpointUrl }) => endpointUrl)
   assert.ok(urls.includes('https://f.example/in') && !urls.includes('https://d.example/in'))
 
   await writeFile(state, JSON.stringify({ ...progress, sha256: '0'.repeat(64) }))

@@ -11,11 +11,12 @@ import { Admin, Producer } from '@platformatic/kafka'
 import { pino } from 'pino'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config/config.ts'
-import { onboardClient } from '../../server/operations/clients/onboard-client.ts'
-import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { startKafka } from '../support/kafka-cluster.ts'
 import { findKafka } from '../support/kafka-jars.ts'
+import { collectCleanUps } from '../support/owner.ts'
+import { addClient } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
+import { Caller } from '../support/sandbox.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 import { until } from '../support/until.ts'
 
@@ -27,8 +28,7 @@ const PAYMENTS = 5_000
 /** Of what is published ahead. */
 const AHEAD = 30_000
 
-const cleanUps: (() => Promise<unknown> | unknown)[] = []
-const owner = { after: (task: () => Promise<void> | void) => void cleanUps.push(task) }
+const owner = collectCleanUps()
 const kafka = await findKafka()
 if ('missing' in kafka) {
   console.log(kafka.missing)
@@ -37,22 +37,22 @@ if ('missing' in kafka) {
 try {
   await measure(kafka.classPath)
 } finally {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
+  await owner.cleanUp()
 }
 
 async function measure(classPath: string): Promise<void> {
   const server = await startTestServer()
-  cleanUps.push(() => server.stop())
+  owner.after(() => server.stop())
   await onServer(server.url, (db) => db.query(`create database measured template ${TEMPLATE}`))
   const receiver = new Worker(new URL('./quick-receiver.ts', import.meta.url))
-  cleanUps.push(() => receiver.terminate())
+  owner.after(() => receiver.terminate())
   const [port] = (await once(receiver, 'message')) as [number]
   const [broker] = await startKafka(owner, classPath)
   const address = broker?.address ?? ''
   const client = { clientId: 'measure', bootstrapBrokers: [address] }
   const admin = new Admin(client)
   const producer = new Producer(client)
-  cleanUps.push(() => Promise.all([admin.close(), producer.close()]))
+  owner.after(() => Promise.all([admin.close(), producer.close()]))
   await until('the topic is made', () =>
     admin.createTopics({ topics: [TOPIC], partitions: 6, replicas: 1 }).then(
       () => true,
@@ -71,9 +71,8 @@ async function measure(classPath: string): Promise<void> {
     })
   const setUp = appOf({})
   await setUp.start()
-  const { client: made, secret } = await onboardClient(setUp.deps, 'Measured')
-  const account = await openAccount(setUp.deps, made.id, 'Main')
-  await register(setUp.baseUrl(), { clientId: made.id, clientSecret: secret }, account.id, port)
+  const facts = await addClient({ app: setUp, operatorKey }, 'Measured')
+  await new Caller(facts).addWebhook(`http://127.0.0.1:${port}/`, 'a key of sixteen letters')
   await setUp.stop()
 
   const ids = Array.from({ length: PAYMENTS }, () => randomUUID())
@@ -82,7 +81,7 @@ async function measure(classPath: string): Promise<void> {
     const messages = Array.from({ length: count }, () => {
       const id = ids[published % PAYMENTS] as string
       const version = ++published
-      const body = { id, accountId: account.id, version, reference: `${version}` }
+      const body = { id, accountId: facts.accountId, version, reference: `${version}` }
       const value = sampleBody({ ...body, document: undefined })
       return { topic: TOPIC, key: Buffer.from(id), value }
     })
@@ -92,7 +91,7 @@ async function measure(classPath: string): Promise<void> {
 
   const app = appOf({ PAYBELL_KAFKA_BROKERS: address })
   await app.start()
-  cleanUps.push(() => app.stop())
+  owner.after(() => app.stop())
   const startedAt = performance.now()
   const cpuBefore = process.cpuUsage()
   const elapsed = () => (performance.now() - startedAt) / 1_000
@@ -133,25 +132,4 @@ async function measure(classPath: string): Promise<void> {
   console.log(
     `CPU of this process, receiver included: ${((user + system) / published).toFixed(0)} µs a record`,
   )
-}
-
-async function register(
-  baseUrl: string,
-  credentials: object,
-  accountId: string,
-  port: number,
-): Promise<void> {
-  const post = async (path: string, body: object, headers: Record<string, string>) => {
-    const answer = await fetch(`${baseUrl}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
-    return answer.text()
-  }
-  const { access_token } = JSON.parse(await post('/auth/token', credentials, {}))
-  const body = { callbackUrl: `http://127.0.0.1:${port}/`, sharedKey: 'a key of sixteen letters' }
-  const headers = { authorization: `Bearer ${access_token}`, accountid: accountId }
-  await post('/v1/webhooks/register', body, headers)
 }

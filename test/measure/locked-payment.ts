@@ -12,9 +12,9 @@ import { loadConfig } from '../../server/config/config.ts'
 import { recordingOn } from '../../server/operations/accepting/postgres-payment-store.ts'
 import { acceptPayments, type Locking } from '../../server/operations/accepting/record-payments.ts'
 import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
-import { onboardClient } from '../../server/operations/clients/onboard-client.ts'
-import { openAccount } from '../../server/operations/clients/open-account.ts'
-import { sampleBody, sampleWrite } from '../support/payment-sample.ts'
+import { addClient } from '../support/paybell.ts'
+import { PLAIN, sampleBody, sampleWrite } from '../support/payment-sample.ts'
+import { Caller } from '../support/sandbox.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
 const ROUND_MS = Number(process.argv[2] ?? 10) * 1_000
@@ -42,18 +42,11 @@ async function measure(url: string): Promise<void> {
   })
   await app.start()
   try {
-    const { client } = await onboardClient(app.deps, 'Measured')
-    const { id: accountId } = await openAccount(app.deps, client.id, 'Main')
+    const facts = await addClient({ app, operatorKey }, 'Measured')
+    const { accountId } = facts
+    const caller = new Caller(facts)
     const put = async (id: string) => {
-      const answer = await fetch(`${app.baseUrl()}/operator/v1/payments/${id}`, {
-        method: 'PUT',
-        headers: {
-          authorization: `Bearer ${operatorKey}`,
-          accountid: accountId,
-          'content-type': 'application/json',
-        },
-        body: sampleBody({ id, version: undefined, document: undefined }),
-      })
+      const answer = await caller.putSample(id, PLAIN)
       await answer.arrayBuffer()
       return answer.status
     }
@@ -66,7 +59,7 @@ async function measure(url: string): Promise<void> {
       const holder = new pg.Client({ connectionString: url })
       await holder.connect()
       await holder.query('begin')
-      const body = sampleBody({ id, version: undefined, document: undefined }).toString()
+      const body = sampleBody({ id, ...PLAIN }).toString()
       await holder.query('select paybell.record_payment($1, $2)', [accountId, body])
       let isOver = false
       const repeating = (async () => {

@@ -11,9 +11,9 @@ import { parseArgs } from 'node:util'
 import { type Percentiles, percentiles } from '../../bench/harness/statistics.ts'
 import { addressOfCell } from '../../server/core/network/database-url.ts'
 import { createPool } from '../../server/store/connection/db.ts'
-import type { Owner } from '../support/owner.ts'
+import { collectCleanUps } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
-import { sampleBody } from '../support/payment-sample.ts'
+import { PLAIN, sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const { values, positionals } = parseArgs({
@@ -43,8 +43,7 @@ interface Watched {
   written: Map<string, Written>
 }
 
-const cleanUps: (() => Promise<void> | void)[] = []
-const owner: Owner = { after: (task) => cleanUps.push(task) }
+const owner = collectCleanUps()
 
 async function watch(url: string, cell: number): Promise<Watched> {
   const databaseUrl = addressOfCell(url, cell)
@@ -69,7 +68,7 @@ async function write({ paybell, written }: Watched, part: Written['part']): Prom
   const id = randomUUID()
   const entry: Written = { part, dueAtMs: Date.now(), wasRefused: false }
   written.set(id, entry)
-  const body = sampleBody({ id, version: undefined, document: undefined })
+  const body = sampleBody({ id, ...PLAIN })
   for (;;) {
     const answer = await paybell.caller.putPayment(id, body).catch(() => null)
     if (answer?.ok) return
@@ -127,5 +126,5 @@ try {
   }
   for (const cell of cells) report(cell)
 } finally {
-  for (const cleanUp of cleanUps.toReversed()) await cleanUp()
+  await owner.cleanUp()
 }

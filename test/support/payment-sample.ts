@@ -20,6 +20,9 @@ export const SAMPLE = {
   version: 17,
 }
 
+/** Of a write that conforms and has no file. */
+export const PLAIN = { version: undefined, document: undefined }
+
 /** The sample with some members replaced; one set to undefined is left out. */
 export function sampleBody(changes: Record<string, unknown> = {}): Buffer<ArrayBuffer> {
   return Buffer.from(JSON.stringify({ ...SAMPLE, ...changes }))

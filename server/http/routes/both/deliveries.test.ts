@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { addAccount, addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
-import { sampleBody } from '../../../../test/support/payment-sample.ts'
 import { startReceiver } from '../../../../test/support/receiver.ts'
 import { Caller } from '../../../../test/support/sandbox.ts'
 
@@ -65,11 +64,6 @@ async function detail(id: string, by = caller): Promise<Detail> {
   return (await answer.json()) as Detail
 }
 
-async function put(by: Caller, id: string, state: string): Promise<void> {
-  const answer = await by.putPayment(id, sampleBody({ id, version: undefined, status: { state } }))
-  assert.ok(answer.ok, await answer.text())
-}
-
 /** One payment is refused with 204, the rest is taken. */
 const delivered = randomUUID()
 const refused = randomUUID()
@@ -84,12 +78,12 @@ before(async () => {
   for (const by of [caller, otherAccount, stranger]) {
     assert.equal((await by.register(receiver.url(), 'key-of-the-webhook')).status, 200)
   }
-  await put(caller, delivered, 'DRAFT')
-  await put(caller, delivered, 'DUE')
-  await put(caller, refused, 'DRAFT')
-  await put(caller, refused, 'DUE')
-  await put(otherAccount, elsewhere, 'PAID')
-  await put(stranger, foreign, 'PAID')
+  await caller.update(delivered, { status: { state: 'DRAFT' } })
+  await caller.update(delivered, { status: { state: 'DUE' } })
+  await caller.update(refused, { status: { state: 'DRAFT' } })
+  await caller.update(refused, { status: { state: 'DUE' } })
+  await otherAccount.update(elsewhere, { status: { state: 'PAID' } })
+  await stranger.update(foreign, { status: { state: 'PAID' } })
   await until('what can be delivered is', async () => {
     const { rows } = await paybell.pool.query(`select
         (select count(*)::int from final_deliveries) as ended,

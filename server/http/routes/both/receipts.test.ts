@@ -138,7 +138,7 @@ for (const document of ['inline', 'link', 'none']) {
       .update(sent?.body ?? '')
       .digest('hex')
     assert.equal((await receiptOf(id)).bodySha256, digest)
-    await caller.call('PATCH', `/v1/webhooks/${endpointId}`, { document: 'inline' })
+    await caller.changeWebhook(endpointId, { document: 'inline' })
     assert.equal((await receiptOf(id)).bodySha256, digest)
   })
 }

@@ -6,7 +6,6 @@ import { createHash, randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
-import { sampleBody } from '../../../../test/support/payment-sample.ts'
 import { type Received, startReceiver } from '../../../../test/support/receiver.ts'
 import { Caller } from '../../../../test/support/sandbox.ts'
 import { digestOfIds, NO_IDS } from '../../../core/proofs/ids-digest.ts'
@@ -72,14 +71,10 @@ const idsTaken = (path: string) =>
 
 before(async () => {
   receiver.answer = ({ body }) => (JSON.parse(body.toString()).id === refused ? 503 : 200)
-  await caller.register(receiver.url('/hook'), 'a shared key')
-  await caller.subscribe({ callbackUrl: receiver.url('/all'), sharedKey: 'a shared key' })
-  const webhooks = await caller.get('/v1/webhooks/list')
-  webhookId = ((await webhooks.json()) as { content: [{ id: string }] }).content[0].id
-  const subscriptions = await caller.get('/api/v1/payments/subscriptions')
-  subscriptionId = ((await subscriptions.json()) as { content: [{ id: string }] }).content[0].id
+  webhookId = await caller.addWebhook(receiver.url('/hook'), 'a shared key')
+  subscriptionId = await caller.addSubscription(receiver.url('/all'), 'a shared key')
   for (const id of [randomUUID(), randomUUID(), randomUUID(), refused]) {
-    const answer = await caller.putPayment(id, sampleBody({ id, version: undefined }))
+    const answer = await caller.putSample(id, { version: undefined })
     assert.ok(answer.ok)
   }
   await until('the callbacks are recorded', async () => {
@@ -211,14 +206,9 @@ test('what was not delivered has no receipt, nor has one whose payload is gone',
 })
 
 test('regression: the owner of a deleted endpoint still gets its statement, and no one else does', async () => {
-  const callbackUrl = receiver.url('/deleted')
-  await caller.register(callbackUrl, 'a shared key')
-  const listed = (await (await caller.get('/v1/webhooks/list')).json()) as {
-    content: { id: string; endpointUrl: string }[]
-  }
-  const { id } = listed.content.find((one) => one.endpointUrl === callbackUrl) ?? assert.fail()
+  const id = await caller.addWebhook(receiver.url('/deleted'), 'a shared key')
   const paymentId = randomUUID()
-  await caller.putPayment(paymentId, sampleBody({ id: paymentId, version: undefined }))
+  await caller.putSample(paymentId, { version: undefined })
   const path = `/v1/webhooks/${id}`
   await until('it is delivered', async () => (await statementOf(path)).delivered === 1)
   assert.equal((await caller.call('DELETE', path)).status, 204)

@@ -87,7 +87,7 @@ test('only 200 is success; an unreachable endpoint is reported as such; nothing 
 
 test('a paused endpoint can be tried out', async () => {
   const id = await register(paybell.caller, receiver.url('/paused'))
-  await paybell.caller.call('PATCH', `/v1/webhooks/${id}`, { status: 'PAUSED' })
+  await paybell.caller.changeWebhook(id, { status: 'PAUSED' })
   assert.equal((await send(`/v1/webhooks/${id}`)).delivered, true)
 })
 
@@ -111,7 +111,7 @@ test('an endpoint is tried twenty times in a row, then once a second; another on
   const free = await register(paybell.caller, receiver.url('/seldom'))
   const startedAt = performance.now()
   const refused = await until('refused', async () => {
-    const answer = await paybell.caller.call('POST', `/v1/webhooks/${id}/test`)
+    const answer = await paybell.caller.postToWebhook(id, 'test')
     return answer.status === 429 && answer
   })
   assert.equal(refused.headers.get('retry-after'), '1')
@@ -126,9 +126,9 @@ test('another client’s endpoint, and a deleted one, cannot be tested', async (
   const stranger = new Caller(await addClient(paybell, 'Stranger'))
   const neighbour = new Caller(await addAccount(paybell, paybell))
   for (const caller of [stranger, neighbour]) {
-    assert.equal((await caller.call('POST', `/v1/webhooks/${id}/test`)).status, 404)
+    assert.equal((await caller.postToWebhook(id, 'test')).status, 404)
   }
-  await paybell.caller.call('DELETE', `/v1/webhooks/${id}`)
-  assert.equal((await paybell.caller.call('POST', `/v1/webhooks/${id}/test`)).status, 404)
+  await paybell.caller.deleteWebhook(id)
+  assert.equal((await paybell.caller.postToWebhook(id, 'test')).status, 404)
   assert.equal(receiver.received.filter(({ path }) => path === '/mine').length, 0)
 })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { addAccount, addClient, startPaybell } from '../../../../test/support/paybell.ts'
-import { SAMPLE, sampleBody } from '../../../../test/support/payment-sample.ts'
+import { PLAIN, SAMPLE, sampleBody } from '../../../../test/support/payment-sample.ts'
 
 const paybell = await startPaybell({ after })
 const other = await addAccount(paybell, paybell)
@@ -28,7 +28,7 @@ type Body = string | Buffer<ArrayBuffer>
 
 /** The sample without version and document, which most tests have no use for. */
 function body(changes: Record<string, unknown> = {}): Body {
-  return sampleBody({ id: undefined, version: undefined, document: undefined, ...changes })
+  return sampleBody({ id: undefined, ...PLAIN, ...changes })
 }
 
 async function put(
@@ -36,24 +36,13 @@ async function put(
   payment: Body = body(),
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const answer = await fetch(`${paybell.baseUrl}/operator/v1/payments/${id}`, {
-    method: 'PUT',
-    headers: {
-      authorization: `Bearer ${paybell.operatorKey}`,
-      accountid: paybell.accountId,
-      'content-type': 'application/json',
-      ...headers,
-    },
-    body: payment,
-  })
+  const answer = await paybell.caller.putPayment(id, payment, { headers })
   const text = await answer.text()
   return { ...JSON.parse(text), status: answer.status, text }
 }
 
 async function get(path: string): Promise<string> {
-  const answer = await fetch(`${paybell.baseUrl}/operator/v1${path}`, {
-    headers: { authorization: `Bearer ${paybell.operatorKey}` },
-  })
+  const answer = await paybell.caller.operate('GET', path)
   assert.equal(answer.status, 200, path)
   return answer.text()
 }

@@ -7,7 +7,6 @@ import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { endsWithin } from '../../../../test/support/ends-within.ts'
 import { addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
-import { sampleBody } from '../../../../test/support/payment-sample.ts'
 import { startReceiver } from '../../../../test/support/receiver.ts'
 import { Caller, type SandboxFacts } from '../../../../test/support/sandbox.ts'
 import { createOperatorKey } from '../../../operations/access/create-operator-key.ts'
@@ -30,12 +29,6 @@ async function get(path: string, status = 200): Promise<Body> {
   return JSON.parse(text)
 }
 
-async function put(by: Caller, id: string, externalId: string, state: string): Promise<void> {
-  const body = sampleBody({ id, externalId, version: undefined, status: { state } })
-  const answer = await by.putPayment(id, body)
-  assert.ok(answer.ok, await answer.text())
-}
-
 const delivered = randomUUID()
 const refused = randomUUID()
 const foreign = randomUUID()
@@ -53,10 +46,10 @@ before(async () => {
   await caller.register(receiver.url(), KEY)
   const extra = { headerKey: 'Authorization', headerValue: 'Basic c2VjcmV0' }
   await stranger.subscribe({ callbackUrl: receiver.url('/all'), sharedKey: KEY, ...extra })
-  await put(caller, delivered, 'EXT "1"', 'DUE')
-  await put(caller, delivered, 'EXT "1"', 'PAID')
-  await put(caller, refused, 'EXT-2', 'DUE')
-  await put(stranger, foreign, 'EXT-3', 'CANCELLED')
+  await caller.update(delivered, { externalId: 'EXT "1"', status: { state: 'DUE' } })
+  await caller.update(delivered, { externalId: 'EXT "1"', status: { state: 'PAID' } })
+  await caller.update(refused, { externalId: 'EXT-2', status: { state: 'DUE' } })
+  await stranger.update(foreign, { externalId: 'EXT-3', status: { state: 'CANCELLED' } })
   await until('what can be delivered is', async () => {
     const { rows } = await paybell.pool.query(`select
         (select count(*)::int from final_deliveries) as ended,
@@ -435,7 +428,7 @@ describe('the stream', () => {
           return
       }
     })()
-    await put(stranger, id, 'EXT-9', 'DUE')
+    await stranger.update(id, { externalId: 'EXT-9', status: { state: 'DUE' } })
     await reading
     const events = [...text.matchAll(/event: (\w+)\ndata: (.+)\n/g)].map(([, name, data]) => ({
       name,
