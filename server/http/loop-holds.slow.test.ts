@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { Caller } from '../../test/support/caller.ts'
 import { FarClient, type FarRequest } from '../../test/support/far-client.ts'
 import { isTooLong, longestHoldMs } from '../../test/support/longest-hold.ts'
 import { startPaybell } from '../../test/support/paybell.ts'
 import { SAMPLE } from '../../test/support/payment-sample.ts'
-import { Caller } from '../../test/support/sandbox.ts'
 
 const LARGE = 14_000_000
 const LARGEST = 18_700_000

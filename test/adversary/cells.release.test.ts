@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { CellEntry } from '../../server/core/network/cell-directory.ts'
 import { moveClient } from '../../server/operations/clients/move-client.ts'
+import { Caller, type SandboxFacts } from '../support/caller.ts'
 import { type FakeAnswer, forgedToken, startFakeCell } from '../support/fake-cells.ts'
 import { moveUnderLoad } from '../support/move-under-load.ts'
 import { addClient, type Paybell, until } from '../support/paybell.ts'
-import { Caller, type SandboxFacts } from '../support/sandbox.ts'
 import { routeConfig, startRoute, startTwoCells } from '../support/two-cells.ts'
 
 const t = { after }

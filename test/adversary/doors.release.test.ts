@@ -16,9 +16,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'
 import { routeConfig, startRoute } from '../support/routes.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const t = { after }
 const sockets: Socket[] = []

@@ -15,10 +15,10 @@ import { after, test } from 'node:test'
 import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { signJws } from '../../server/operations/access/sign-jws.ts'
+import { Caller } from '../support/caller.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 const receiver = await startReceiver({ after })

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { sendNotices } from '../../server/upkeep/send-notices.ts'
+import { Caller } from '../support/caller.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 import { openSite, openTab } from './support.ts'
 
 const site = await openSite({ after })

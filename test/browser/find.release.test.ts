@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
 import type { Page } from 'playwright-core'
+import { Caller } from '../support/caller.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 import { openSite } from './support.ts'
 
 const site = await openSite({ after })

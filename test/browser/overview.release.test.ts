@@ -9,9 +9,9 @@ import { after } from 'node:test'
 import { DURATION_BUCKETS } from '../../server/core/delivery/health.ts'
 import { createOperatorKey } from '../../server/operations/access/create-operator-key.ts'
 import { saveAttemptSteps } from '../../server/store/history/stats.ts'
+import { Caller } from '../support/caller.ts'
 import { addClient, readDeliveries, until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 import { openSite } from './support.ts'
 
 const FIRST_LOAD_BYTES_MAX = 150 * 1024

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 import { checkNarrow, HOURS_APART, openSite } from './support.ts'
 
 const site = await openSite({ after }, HOURS_APART)

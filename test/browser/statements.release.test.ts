@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { PLAIN } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 import { HOURS_APART, openSite } from './support.ts'
 
 const site = await openSite({ after }, HOURS_APART)

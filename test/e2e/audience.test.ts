@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 function idsAt(receiver: Receiver, path: string): string[] {
   return receiver.received

@@ -14,6 +14,7 @@ import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
 import { toAudit } from '../../server/operations/shared/audit-trail.ts'
 import { createPool } from '../../server/store/connection/db.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
+import { Caller } from '../support/caller.ts'
 import { runCommand } from '../support/command-line.ts'
 import type { TestDatabase } from '../support/database.ts'
 import {
@@ -25,7 +26,6 @@ import {
 import { type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
 import { PLAIN } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 import { databaseUrl, onServer, type TestServer } from '../support/test-server.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin'

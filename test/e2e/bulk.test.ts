@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { limitOf } from '../support/busy-machine.ts'
+import { Caller, type JsonAnswer, type SandboxFacts, toAnswer } from '../support/caller.ts'
 import { addAccount, addClient, readDeliveries, startPaybell, until } from '../support/paybell.ts'
 import { PLAIN, sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, type JsonAnswer, type SandboxFacts, toAnswer } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 const { pool } = paybell

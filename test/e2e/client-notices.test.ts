@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { callCommand } from '../support/called-command.ts'
+import { Caller } from '../support/caller.ts'
 import { addClient, type Paybell, startPaybell } from '../support/paybell.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const KEY = 'the key of notices'
 const SCALE = '100000' // An hour is 36 ms, and the 7 days are 6 s.

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import { addClient, startPaybell, until, untilAllAre } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const KEY = 'a-shared-key-of-some-length'
 const paybell = await startPaybell({ after })

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { callCommand } from '../support/called-command.ts'
+import { Caller } from '../support/caller.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const receiver = await startReceiver({ after })
 const paybell = await startPaybell({ after })

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import type { Caller } from '../support/caller.ts'
 import { startPaybell, until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import type { Caller } from '../support/sandbox.ts'
 
 async function untilIs(caller: Caller, id: string, state: string, attempts: number) {
   await until(`${state} after attempt ${attempts}`, async () => {

@@ -6,11 +6,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { limitOf } from '../support/busy-machine.ts'
+import { Caller } from '../support/caller.ts'
 import { until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { isRunning, readPostmasterPid } from '../support/postmaster.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { type Sandbox, startSandbox } from '../support/sandbox.ts'
 
 /** Writes until it is stopped; repeats a write until it is acknowledged, and notes which were. */
 class Writer {

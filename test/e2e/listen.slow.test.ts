@@ -12,12 +12,12 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { retryPolicy } from '../../server/core/delivery/backoff.ts'
 import { shardOf } from '../../server/core/delivery/endpoint.ts'
+import { Caller, type SandboxFacts } from '../support/caller.ts'
 import { type Started, startCommand } from '../support/command-line.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Owner } from '../support/owner.ts'
 import { type Paybell, SHORT_LEASES, startPaybell, until } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, type SandboxFacts } from '../support/sandbox.ts'
 import { startServe, untilServed } from '../support/served.ts'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))

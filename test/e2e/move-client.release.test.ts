@@ -16,12 +16,12 @@ import {
   readNodeOfCell,
   readNodes,
 } from '../../server/store/schema/cells.ts'
+import { Caller, type SandboxFacts } from '../support/caller.ts'
 import { type TestDatabase, testServerUrl } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller, type SandboxFacts } from '../support/sandbox.ts'
 import {
   openCell,
   routeConfig,

@@ -12,13 +12,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { shippedIn } from '../../packages/shipped.ts'
 import { launchChromium } from '../browser/chromium.ts'
+import { Caller } from '../support/caller.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { makeFolder, npm } from '../support/packed-sdk.ts'
 import { until } from '../support/paybell.ts'
 import { PLAIN, SAMPLE, sampleBody } from '../support/payment-sample.ts'
 import { readCertificate } from '../support/raw-receiver.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller, type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { type Sandbox, startSandbox } from '../support/sandbox.ts'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -15,11 +15,11 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 // @ts-expect-error it comes without types
 import Provider from 'oidc-provider'
+import { Caller } from '../support/caller.ts'
 import { everything, spellings } from '../support/leaks.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const JWKS = { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] }

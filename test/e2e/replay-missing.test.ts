@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { Caller, toAnswer } from '../support/caller.ts'
 import { addAccount, addClient, type Paybell, startPaybell } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller, toAnswer } from '../support/sandbox.ts'
 
 const SINCE = new Date(Date.now() - 3_600_000).toISOString()
 

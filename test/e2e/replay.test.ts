@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, type TestContext, test } from 'node:test'
 import { limitOf } from '../support/busy-machine.ts'
+import { Caller, type JsonAnswer, toAnswer } from '../support/caller.ts'
 import {
   addAccount,
   addClient,
@@ -15,7 +16,6 @@ import {
   until,
 } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller, type JsonAnswer, toAnswer } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 

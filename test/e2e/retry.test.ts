@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { after, describe, type TestContext, test } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import {
   addAccount,
   addClient,
@@ -16,7 +17,6 @@ import {
   until,
 } from '../support/paybell.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 

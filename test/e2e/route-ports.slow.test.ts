@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { Caller } from '../support/caller.ts'
 import { startPaybell } from '../support/paybell.ts'
 import { routeConfig, startRoute } from '../support/routes.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const t = { after }
 const twoPorts = await startPaybell(t, { env: { PAYBELL_OPERATOR_PORT: '0' } })

@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { createProducer } from '../../sdk/src/operating/producer.ts'
 import { moveClient } from '../../server/operations/clients/move-client.ts'
+import { Caller, type SandboxFacts } from '../support/caller.ts'
 import { addClient, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller, type SandboxFacts } from '../support/sandbox.ts'
 import { routeConfig, startRoute, startTwoCells } from '../support/two-cells.ts'
 
 const t = { after }

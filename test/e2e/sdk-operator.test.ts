@@ -8,12 +8,12 @@ import { createOperator, type Operator } from '../../sdk/src/operating/operator-
 import { createProducer } from '../../sdk/src/operating/producer.ts'
 import type { PaymentInput } from '../../sdk/src/operating/put-all.ts'
 import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
+import { Caller } from '../support/caller.ts'
 import { issue } from '../support/issue-certificate.ts'
 import { collectCleanUps } from '../support/owner.ts'
 import { type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 /** Operations that the SDK has no name for, each with the reason. */
 const WITHOUT_NAME: readonly string[] = []

@@ -10,11 +10,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { limitOf } from '../support/busy-machine.ts'
+import { Caller } from '../support/caller.ts'
 import { until } from '../support/paybell.ts'
 import { isRunning, readPostmasterPid, readRunDir } from '../support/postmaster.ts'
 import { startReceiver } from '../support/receiver.ts'
 import {
-  Caller,
   makeDataDir,
   makeDataDirWithCluster,
   type Sandbox,

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { RouteEntry } from '../../server/http/route-table.ts'
+import { Caller } from '../support/caller.ts'
 import { addAccount, addClient, type Paybell, startPaybell, until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { Caller } from '../support/sandbox.ts'
 
 const KEY = 'a key of this client'
 const SINCE = new Date(Date.now() - 3_600_000).toISOString()

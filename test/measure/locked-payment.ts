@@ -12,9 +12,9 @@ import { loadConfig } from '../../server/config/config.ts'
 import { recordingOn } from '../../server/operations/accepting/postgres-payment-store.ts'
 import { acceptPayments, type Locking } from '../../server/operations/accepting/record-payments.ts'
 import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
+import { Caller } from '../support/caller.ts'
 import { addClient } from '../support/paybell.ts'
 import { PLAIN, sampleBody, sampleWrite } from '../support/payment-sample.ts'
-import { Caller } from '../support/sandbox.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
 const ROUND_MS = Number(process.argv[2] ?? 10) * 1_000

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { Caller, type SandboxFacts } from './caller.ts'
 import type { Owner } from './owner.ts'
 import { until } from './paybell.ts'
 import { sampleBody } from './payment-sample.ts'
 import { startReceiver } from './receiver.ts'
-import { Caller, type SandboxFacts } from './sandbox.ts'
 
 export interface MoveUnderLoad {
   /** At the address of the route. */

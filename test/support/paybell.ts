@@ -13,9 +13,10 @@ import { onboardClient } from '../../server/operations/clients/onboard-client.ts
 import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { DemoReceivers } from '../../server/sandbox/demo-receivers.ts'
 import { sandboxRoutes } from '../../server/sandbox/sandbox-routes.ts'
+import { Caller, type SandboxFacts } from './caller.ts'
 import { cloneDatabase, type TestDatabase } from './database.ts'
 import type { Owner } from './owner.ts'
-import { Caller, makeDataDir, type SandboxFacts } from './sandbox.ts'
+import { makeDataDir } from './sandbox.ts'
 import { until } from './until.ts'
 
 export { until } from './until.ts'

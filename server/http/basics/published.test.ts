@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Caller } from '../../../test/support/caller.ts'
 import { addClient, startPaybell } from '../../../test/support/paybell.ts'
 import { SAMPLE } from '../../../test/support/payment-sample.ts'
-import { Caller } from '../../../test/support/sandbox.ts'
 import { isUuid } from '../../core/plain/uuid.ts'
 
 const paybell = await startPaybell({ after })

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { Caller } from '../../../../test/support/caller.ts'
 import { addAccount, addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
 import { startReceiver } from '../../../../test/support/receiver.ts'
-import { Caller } from '../../../../test/support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 const receiver = await startReceiver({ after })

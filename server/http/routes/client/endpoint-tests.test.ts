@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, test } from 'node:test'
+import { Caller } from '../../../../test/support/caller.ts'
 import { addAccount, addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
 import { startReceiver } from '../../../../test/support/receiver.ts'
-import { Caller } from '../../../../test/support/sandbox.ts'
 import { readPending, storePending } from '../../../../test/support/stored-deliveries.ts'
 
 const paybell = await startPaybell({ after })

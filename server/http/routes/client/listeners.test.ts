@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { Caller } from '../../../../test/support/caller.ts'
 import { endsWithin } from '../../../../test/support/ends-within.ts'
 import { addAccount, addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
 import { sampleBody } from '../../../../test/support/payment-sample.ts'
-import { Caller } from '../../../../test/support/sandbox.ts'
 import { deleteForgottenListeners, pauseSilentListeners } from '../../../upkeep/tend-listeners.ts'
 
 const paybell = await startPaybell({ after }, { env: { PAYBELL_TIME_SCALE: '100' } })

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { Caller } from '../../../../test/support/caller.ts'
 import { addClient, startPaybell, until } from '../../../../test/support/paybell.ts'
 import { type Received, startReceiver } from '../../../../test/support/receiver.ts'
-import { Caller } from '../../../../test/support/sandbox.ts'
 
 const paybell = await startPaybell({ after })
 const receiver = await startReceiver({ after })
