@@ -10,7 +10,8 @@ import { addClient, type Paybell, startPaybell } from '../support/paybell.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 
 const KEY = 'the key of notices'
-const SCALE = '100000' // An hour is 36 ms, and the 7 days are 6 s.
+// An hour is 144 ms, the 7 days are 24 s, and the day before an endpoint is disabled is longer than a busy machine stands still.
+const SCALE = '25000'
 
 interface Notice {
   type: string
