@@ -5,6 +5,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -30,7 +31,8 @@ const { values, positionals } = parseArgs({
 
 /** From the other checkout, or from this one: the modules have the same names in both. */
 async function load(root: string) {
-  const from = (path: string) => import(`${root}/${path}`)
+  const folder = resolve(root)
+  const from = (path: string) => import(join(folder, path))
   return {
     ...((await from('bench/paybell/prepare.ts')) as typeof import('./paybell/prepare.ts')),
     ...((await from('bench/harness/payments.ts')) as typeof import('./harness/payments.ts')),

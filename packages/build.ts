@@ -28,6 +28,7 @@ const cli = readManifest('cli')
 rmSync(OUT, { recursive: true, force: true })
 await Promise.all([buildService(), buildCommandLine()])
 buildSdk()
+console.log(`${OUT}: paybell, cli, sdk`)
 
 /** The service with its console, its migrations and the whole command line. */
 async function buildService(): Promise<void> {

@@ -1,5 +1,5 @@
 // `npm run chaos`: the service as real processes on a real database, and everything that can happen to
-// them. Options: --suite smoke|full, --seed S, --seconds T (of faults), --clock-jumps or --no-clock-jumps,
+// them. Options: --suite smoke|minute|full, --seed S, --seconds T (of faults), --clock-jumps or --no-clock-jumps,
 // --log LEVEL, --keep, --quiet. Or what a release rests on: --hour, with --seed S and --page FILE. Or one fault on purpose:
 // --scenario NAME (or all, but for the long ones), and --at COMMIT for the product of another commit, which is how a scenario is seen to fail.
 
@@ -10,7 +10,7 @@ import { runHour } from './hour.ts'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
 import { performScenarios } from './scenarios/perform.ts'
-import { FULL, SMOKE } from './settings.ts'
+import { FULL, MINUTE, SMOKE } from './settings.ts'
 
 const { values } = parseArgs({
   allowNegative: true,
@@ -46,7 +46,11 @@ if (values.hour) {
   process.exit(hasHeld ? 0 : 1)
 }
 
-const suite = values.suite === 'smoke' ? SMOKE : FULL
+const suite = [SMOKE, MINUTE, FULL].find(({ name }) => name === values.suite)
+if (suite === undefined) {
+  console.error(`There is no suite ${values.suite}: smoke, minute or full.`)
+  process.exit(2)
+}
 const seconds = Number(values.seconds ?? suite.seconds)
 const clockJumps = values['clock-jumps'] ?? suite.clockJumps
 console.log(`chaos ${suite.name}: seed ${seed}, ${seconds} s of faults`)

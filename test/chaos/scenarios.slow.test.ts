@@ -6,7 +6,7 @@ import { SCENARIOS } from './scenarios/list.ts'
 import { perform } from './scenarios/perform.ts'
 import { whySkipped } from './scenarios/scenario.ts'
 
-const DRAWN = 3
+const DRAWN = 2
 
 for (const scenario of draw(SCENARIOS, DRAWN, 'scenarios', sampleName())) {
   test(`${scenario.name}: ${scenario.claim}`, { skip: whySkipped(scenario) }, (t) =>

@@ -51,7 +51,7 @@ export interface BrokerPlan {
 }
 
 export interface Suite {
-  name: 'smoke' | 'full'
+  name: 'smoke' | 'minute' | 'full'
   seconds: number
   leases: LeasePolicy
   /** Without faults, at the beginning: then nothing may be sent twice (F16). */
@@ -143,6 +143,9 @@ export const FULL: Suite = {
   clockJumps: true,
   clockJumpEveryMs: [2_000, 12_000],
 }
+
+/** What a landing runs: all faults, and deliveries that are given up sooner, because all have to end after the last fault. */
+export const MINUTE: Suite = { ...FULL, name: 'minute', seconds: 60, runMs: 20_000 }
 
 export const RETRY_BASE_MS = 50
 export const RETRY_CAP_MS = 2_000

@@ -17,7 +17,7 @@ import {
   readNodes,
 } from '../../server/store/schema/cells.ts'
 import { Caller, type SandboxFacts } from '../support/caller.ts'
-import { type TestDatabase, testServerUrl } from '../support/database.ts'
+import { openPool, type TestDatabase, testServerUrl } from '../support/database.ts'
 import type { Owner } from '../support/owner.ts'
 import { addClient, type Paybell, until } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
@@ -56,11 +56,12 @@ async function openOnNode(t: Owner, cell: number, node: number): Promise<TestDat
     await client.query(`drop schema ${schemaOfCell(cell)} cascade`)
     await client.end()
   })
-  await inTransaction(opened.pool, distributeCell)
-  const nodes = (await readNodes(opened.pool)) ?? []
+  // To hand a cell to the cluster takes longer than a statement of the service may.
+  const pool = openPool(t, opened.url, 1, 120_000)
+  await inTransaction(pool, distributeCell)
+  const nodes = (await readNodes(pool)) ?? []
   const { host, port } = nodes[node % nodes.length] as ClusterNode
-  if ((await readNodeOfCell(opened.pool)) !== `${host}:${port}`)
-    await moveCell(opened.pool, { host, port })
+  if ((await readNodeOfCell(pool)) !== `${host}:${port}`) await moveCell(pool, { host, port })
   return opened
 }
 

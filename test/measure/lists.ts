@@ -73,7 +73,8 @@ async function measure(url: string): Promise<void> {
       from clients c join accounts a using (client_key) join endpoints e using (client_key)
       where c.name = 'Client 500' limit 1`)
     const ended = await find(`select * from final_deliveries where client_key = ${large.client_key}
-      order by id limit 1 offset 1000`)
+      order by id limit 1 offset (select count(*) / 2 from final_deliveries
+        where client_key = ${large.client_key})`)
     const owed = await find(`select * from pending_deliveries where client_key = ${large.client_key}
       order by id limit 1`)
     const oldest = await find(`select id from final_deliveries where finished_at > '-infinity'

@@ -21,6 +21,15 @@ const kafka = await findKafka()
 const NEEDS_KAFKA = 'missing' in kafka && kafka.missing
 const NEEDS_NATS = findNatsServer() === null && 'nats-server is not installed'
 
+const BENCH = [
+  '--no-peers',
+  '--no-floors',
+  '--rounds=1',
+  '--slices=1',
+  '--seconds=0.3',
+  '--warm-up=0.3',
+]
+
 /** `folder` is a temporary one of the test. */
 export function scripts(folder: string): Readonly<Record<string, SmallRun | Elsewhere>> {
   return {
@@ -34,11 +43,11 @@ export function scripts(folder: string): Readonly<Record<string, SmallRun | Else
     format: { by: '.ci/run' },
     'build:console': { by: 'test/run.ts' },
     schema: { args: [], prints: /schema\.sql is written/ },
-    packages: { args: [folder], prints: /paybell/ },
+    packages: { args: [`${folder}/packages`], prints: /paybell, cli, sdk/ },
     sbom: { args: [folder], prints: /cdx\.json/ },
     licences: { args: [], prints: /THIRD-PARTY-LICENSES\.md/ },
     wire: { args: [], prints: /is written/ },
-    plans: { args: ['save-endpoint-hours'], prints: /insert into endpoint_hours/ },
+    plans: { args: [], prints: /insert into endpoint_hours/ },
     'fuzz:answers': { args: ['500'], prints: /500 answers .* never more lenient/ },
     sim: { by: 'test/simulator/simulator.slow.test.ts' },
     'sim:mutants': { by: 'test/simulator/simulator.slow.test.ts' },
@@ -50,15 +59,19 @@ export function scripts(folder: string): Readonly<Record<string, SmallRun | Else
     'measure:lists': { args: ['2000'], prints: /deliveries/ },
     'measure:locked': { args: ['1'], prints: /p50 [\d.]+ ms, .*; [1-9]\d* PUTs/ },
     'measure:statement': { args: ['5000'], prints: /hours/ },
-    'measure:migrations': { args: ['2000', '100'], prints: /migrat/ },
+    'measure:migrations': { args: ['2000', '100'], prints: /^ +[\d.]+ ms {2}0022_find: locks/m },
     'measure:nats': {
       args: ['50', '2'],
       prints: /published 100 .*; events 100/,
       skip: NEEDS_NATS,
     },
-    'measure:kafka': { args: ['0', '1'], prints: /records/, skip: NEEDS_KAFKA },
+    'measure:kafka': {
+      args: ['100', '2'],
+      prints: /all are delivered: published [1-9]/,
+      skip: NEEDS_KAFKA,
+    },
     bench: {
-      args: ['--trial', '--no-peers', '--no-floors', '--scenarios=none', '--only=^Paybell$'],
+      args: [...BENCH, '--only=^Paybell$', '--scenarios=none'],
       prints: /Paybell/,
     },
   }
