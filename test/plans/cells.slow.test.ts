@@ -17,6 +17,7 @@ import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { type Db, inTransaction } from '../../server/store/connection/db.ts'
 import { readFeed } from '../../server/store/history/feed.ts'
 import { saveEventsAndFanOut } from '../../server/store/payments/accept.ts'
+import { grantToAppRole } from '../../server/store/schema/app-role.ts'
 import { distributeCell, readNodeOfCell } from '../../server/store/schema/cells.ts'
 import { MIGRATIONS_DIR, migrate } from '../../server/store/schema/migrate.ts'
 import { ensurePartitions } from '../../server/store/schema/partitions.ts'
@@ -139,6 +140,28 @@ test('a cell that was distributed takes the migrations that came after', {
   assert.deepEqual(await migrate(url, new Date()), [])
   await pool.query(`drop schema ${schemaOfCell(CELL + 1)} cascade`)
   await rm(earlier, { recursive: true })
+})
+
+test('regression: a role of its own may serve a cell that was distributed', {
+  skip: CITUS ? false : 'PAYBELL_TEST_CITUS_URL names no database with Citus',
+}, async () => {
+  const url = addressOfCell(CITUS as string, CELL + 2)
+  const role = `test_${randomBytes(8).toString('hex')}`
+  await migrate(url, new Date())
+  const pool = openPool({ after }, url, 2, 120_000)
+  await inTransaction(pool, distributeCell)
+  await pool.query(`create role ${role}`)
+  // Every release is followed by it.
+  for (let time = 0; time < 2; time++) await grantToAppRole(url, role)
+  const { rows } = await pool.query(
+    `select has_table_privilege($1, 'endpoints', 'update') as writes,
+       has_table_privilege($1, 'audit', 'insert') as notes,
+       has_table_privilege($1, 'audit', 'delete') as forgets`,
+    [role],
+  )
+  assert.deepEqual(rows, [{ writes: true, notes: true, forgets: false }])
+  await pool.query(`drop schema ${schemaOfCell(CELL + 2)} cascade`)
+  await pool.query(`drop role ${role}`)
 })
 
 // What Citus 13 says no to, or silently does on the wrong node, as far as the text shows it.
