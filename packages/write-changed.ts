@@ -1,5 +1,5 @@
-// Writes a file of the repository that is made from others. One that is as it should be is left alone: somebody may be
-// reading it.
+// Writes a file of the repository that is made from others. One that is as it should be is left alone: another
+// process may be reading it.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 

@@ -110,6 +110,15 @@ export function filesOf(name: GroupName): readonly string[] {
     .toSorted()
 }
 
+/** They take longest of the slow ones: begun first, so that none of them runs on alone at the end. */
+const LONGEST = ['test/tools/**', 'test/simulator/**']
+
+/** Otherwise in the order in which they stand. */
+export function longestFirst<T extends { file: string }>(files: readonly T[]): T[] {
+  const isLongest = ({ file }: T) => LONGEST.some((pattern) => matchesGlob(file, pattern))
+  return [...files.filter(isLongest), ...files.filter((one) => !isLongest(one))]
+}
+
 /** Of these files of the release each landing runs so many, drawn by its commit. */
 const DRAWN: readonly { patterns: readonly string[]; count: number }[] = [
   { patterns: ['test/browser/**'], count: 3 },

@@ -5,7 +5,15 @@
 
 import { buildConsole } from './browser/built-console.ts'
 import { shareChromium } from './browser/chromium.ts'
-import { drawnFiles, filesOf, GROUP_NAMES, GROUPS, type Group, type GroupName } from './groups.ts'
+import {
+  drawnFiles,
+  filesOf,
+  GROUP_NAMES,
+  GROUPS,
+  type Group,
+  type GroupName,
+  longestFirst,
+} from './groups.ts'
 import { emptyOutcome, type FileOutcome, noteResult, tell } from './outcomes.ts'
 import { keepCompiled } from './support/compile-cache.ts'
 import { cpuSeconds } from './support/cpu-time.ts'
@@ -105,7 +113,8 @@ function queueOf(when: Group['when']): NamedFile[] {
   const own = names.filter((name) => GROUPS[name].when === when)
   const files = own.flatMap((name) => filesOf(name).map((file) => ({ name, file })))
   if (!own.includes('slow')) return files
-  return [...drawOfRelease().map((file) => ({ name: 'slow' as const, file })), ...files]
+  const drawn = drawOfRelease().map((file) => ({ name: 'slow' as const, file }))
+  return longestFirst([...drawn, ...files])
 }
 
 function drawOfRelease(): readonly string[] {

@@ -36,7 +36,8 @@ export function scripts(folder: string): Readonly<Record<string, SmallRun | Else
     start: { by: 'test/docs/readme-walk.slow.test.ts' },
     test: { by: 'test/house/interrupted.slow.test.ts' },
     'test:slow': { by: '.ci/run' },
-    'test:release': { by: 'test/house/interrupted.slow.test.ts' },
+    // The same program, and some of its files in each landing.
+    'test:release': { by: 'test/run.ts' },
     postinstall: { by: '.ci/run' },
     check: { by: '.ci/run' },
     // The same program as check, and nothing to write after it.
