@@ -57,25 +57,29 @@ export function scripts(folder: string): Readonly<Record<string, SmallRun | Else
       prints: /delivered/,
     },
     rehearse: { by: 'test/upgrade/upgrade.slow.test.ts' },
-    'measure:lists': { args: ['2000'], prints: /deliveries/ },
-    'measure:locked': { args: ['1'], prints: /p50 [\d.]+ ms, .*; [1-9]\d* PUTs/ },
-    'measure:statement': { args: ['5000'], prints: /hours/ },
-    'measure:migrations': { args: ['2000', '100'], prints: /^ +[\d.]+ ms {2}0022_find: locks/m },
-    'measure:nats': {
-      args: ['50', '2'],
-      prints: /published 100 .*; events 100/,
-      skip: NEEDS_NATS,
-    },
-    'measure:kafka': {
-      args: ['100', '2'],
-      prints: /all are delivered: published [1-9]/,
-      skip: NEEDS_KAFKA,
-    },
     bench: {
       args: [...BENCH, '--only=^Paybell$', '--scenarios=none'],
       prints: /Paybell/,
     },
   }
+}
+
+/** Scripts, too. */
+export const MEASURES: Readonly<Record<string, SmallRun>> = {
+  'measure:lists': { args: ['2000'], prints: /deliveries/ },
+  'measure:locked': { args: ['1'], prints: /p50 [\d.]+ ms, .*; [1-9]\d* PUTs/ },
+  'measure:statement': { args: ['5000'], prints: /hours/ },
+  'measure:migrations': { args: ['2000', '100'], prints: /^ +[\d.]+ ms {2}0022_find: locks/m },
+  'measure:nats': {
+    args: ['50', '2'],
+    prints: /published 100 .*; events 100/,
+    skip: NEEDS_NATS,
+  },
+  'measure:kafka': {
+    args: ['100', '2'],
+    prints: /all are delivered: published [1-9]/,
+    skip: NEEDS_KAFKA,
+  },
 }
 
 /** By their files. */
