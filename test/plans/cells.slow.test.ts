@@ -39,23 +39,22 @@ const CITUS = process.env.PAYBELL_TEST_CITUS_URL
 /** A cell with the migrations before this one can be on a node of a cluster: 0034 has prepared it for that. */
 const FIRST_FOR_CLUSTERS = '0035'
 
-async function openCell(
-  url: string,
-  connectionsMax = 1,
-  statementTimeoutMs = 9_500,
-): Promise<Pool> {
+/** To fill a world, or to hand it to a cluster, takes longer than a statement of the store may. */
+const FILLING_MS_MAX = 120_000
+
+async function openCell(url: string): Promise<Pool> {
   const address = addressOfCell(url, CELL)
   await migrate(address, new Date())
-  return openPool({ after }, address, connectionsMax, statementTimeoutMs)
+  return openPool({ after }, address, 4, FILLING_MS_MAX)
 }
 
 /** A cell with a world, made before the cluster takes the cell: what fills it is no statement of the store. */
-async function openFullCell(url: string, statementTimeoutMs?: number) {
-  const pool = await openCell(url, 4, statementTimeoutMs)
+async function openFullCell(url: string) {
+  const pool = await openCell(url)
   for (const days of [10, 3]) await ensurePartitions(pool, new Date(NOW.getTime() - days * DAY_MS))
   const filling = await pool.connect()
-  await fillWorld(filling)
-  filling.release()
+  // The end of the pool waits for it, also where it fails.
+  await fillWorld(filling).finally(() => filling.release())
   return { pool, isDistributed: await inTransaction(pool, distributeCell) }
 }
 
@@ -99,14 +98,17 @@ async function raceWriters(pool: Pool): Promise<void> {
   const read = async () =>
     (await readFeed(pool, client.clientKey, FEED_START, 10)).events.map(({ id }) => id)
   const first = await pool.connect()
-  await first.query('begin')
-  const slow = await save(first)
-  const quick = await inTransaction(pool, save)
-  assert.deepEqual(await read(), [], 'what was written before may still come')
-  await first.query('commit')
-  first.release()
-  await until('both are shown', async () => (await read()).length === 2)
-  assert.deepEqual(await read(), [slow, quick])
+  try {
+    await first.query('begin')
+    const slow = await save(first)
+    const quick = await inTransaction(pool, save)
+    assert.deepEqual(await read(), [], 'what was written before may still come')
+    await first.query('commit')
+    await until('both are shown', async () => (await read()).length === 2)
+    assert.deepEqual(await read(), [slow, quick])
+  } finally {
+    first.release()
+  }
 }
 
 test('of two writers none is passed over by a reader of the feed', () => raceWriters(plain.pool))
@@ -114,8 +116,7 @@ test('of two writers none is passed over by a reader of the feed', () => raceWri
 test('in a schema that is distributed every call of the store works, and the feed is in order', {
   skip: CITUS ? false : 'PAYBELL_TEST_CITUS_URL names no database with Citus',
 }, async (t) => {
-  // To hand a world to the cluster takes longer than a statement may.
-  const { pool, isDistributed } = await openFullCell(CITUS as string, 120_000)
+  const { pool, isDistributed } = await openFullCell(CITUS as string)
   assert.equal(isDistributed, true)
   assert.match((await readNodeOfCell(pool)) ?? '', /:\d+$/)
   await raceWriters(pool)
@@ -134,7 +135,7 @@ test('a cell that was distributed takes the migrations that came after', {
     await copyFile(join(MIGRATIONS_DIR, file), join(earlier, file))
   }
   await migrate(url, new Date(), { migrationsDir: earlier })
-  const pool = openPool({ after }, url, 2, 120_000)
+  const pool = openPool({ after }, url, 2, FILLING_MS_MAX)
   assert.equal(await inTransaction(pool, distributeCell), true)
   assert.ok((await migrate(url, new Date())).length > 1)
   assert.deepEqual(await migrate(url, new Date()), [])
@@ -148,7 +149,7 @@ test('regression: a role of its own may serve a cell that was distributed', {
   const url = addressOfCell(CITUS as string, CELL + 2)
   const role = `test_${randomBytes(8).toString('hex')}`
   await migrate(url, new Date())
-  const pool = openPool({ after }, url, 2, 120_000)
+  const pool = openPool({ after }, url, 2, FILLING_MS_MAX)
   await inTransaction(pool, distributeCell)
   await pool.query(`create role ${role}`)
   // Every release is followed by it.
