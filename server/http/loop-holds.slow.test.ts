@@ -168,8 +168,15 @@ test('payments, alone and in a batch', async () => {
   }
 })
 
+/** Each other than all before, and as long as the names that are known. */
+const names = (count: number, start: string) =>
+  Array.from({ length: count }, (_, n) => start + n.toString(36).padStart(3, 'q'))
+
 /** Each fills what Node takes as headers, 16 KiB. */
 const QUERIES = [
+  names(900, 'headerke')
+    .map((name) => `${name}=1`)
+    .join('&'),
   'a=1&'.repeat(3_500),
   `q=${'%25'.repeat(4_600)}`,
   `q=${encodeURIComponent('ü%_\\ '.repeat(40))}`,
@@ -185,11 +192,33 @@ const HEADERS: readonly Record<string, string>[] = [
   { 'if-none-match': '"a",'.repeat(3_000), 'x-forwarded-for': '::1,'.repeat(400) },
 ]
 const BODIES = [
+  // Names that nearly are known, and names that have to be compared with each of those.
+  ...['headerKe', 'xqzwjkvb', 'eventz'].map((start) =>
+    JSON.stringify(Object.fromEntries(names(4_000, start).map((name) => [name, 0])))
+      .slice(0, 64_000)
+      .replace(/,[^,]*$/, '}'),
+  ),
+  `[${'{"xqzwj":0},'.repeat(5_000)}{}]`,
+  `{"outcomes":[${'{"xqzwj":0},'.repeat(5_000)}{}]}`,
   members.slice(0, 60_000).replace(/,[^,]*$/, '}'),
   `${'['.repeat(99)}${']'.repeat(99)}`,
   `{"events":[${Array.from({ length: 9_000 }, () => '"a"').join(',')}],"callbackUrl":"${'a'.repeat(4_000)}"}`,
   filled('{"description":"', '\\u0000', '"}', 60_000),
 ]
+
+test('the token form, before anyone has shown a secret', async () => {
+  for (const start of ['client_i', 'xqzwjkvb', 'scop']) {
+    const body = names(680, start)
+      .map((name) => `${name}=`)
+      .join('&')
+    await hold(`form ${start}`, {
+      method: 'POST',
+      path: '/auth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: Buffer.from(`grant_type=client_credentials&${body}`.slice(0, 8_192)),
+    })
+  }
+})
 
 for (const { method, url } of paybell.app.routes()) {
   test(`${method} ${url}, with the worst queries, headers and bodies`, async () => {

@@ -24,6 +24,8 @@ interface Operation {
   query: readonly string[]
   /** The members of its JSON body; null where it has none. */
   body: readonly string[] | null
+  /** Whether its body is of another kind, such as lines. */
+  isForm: boolean
   isClosed: boolean
   /** A body that conforms, where it has one. */
   example: object | undefined
@@ -41,6 +43,7 @@ async function operationsOf({ app }: TestServer): Promise<readonly Operation[]> 
         url: path.replaceAll(/\{\w+\}/g, randomUUID()),
         query: parameters.map((one) => one.name),
         body: schema?.properties ? Object.keys(schema.properties) : null,
+        isForm: shown.requestBody !== undefined && schema === undefined,
         isClosed: schema?.additionalProperties === false,
         example: exampleOf(shown),
       }
@@ -147,6 +150,22 @@ test('every operation refuses a member that it does not know, except the first f
         name,
       )
     }
+  }
+})
+
+test('regression: an operation that takes no body refuses whatever is in one', async (t) => {
+  const { operations, ask } = await setUp(t)
+  const without = operations.filter(
+    ({ body, method, isForm }) => body === null && !isForm && method !== 'GET',
+  )
+  assert.ok(without.length > 10, `${without.length} operations`)
+  for (const operation of without) {
+    const { errors } = await ask(operation, '', { nothingLikeIt: 1 })
+    assert.equal(find(errors, '/nothingLikeIt')?.code, 'unknown', operation.operationId)
+    const list = await ask(operation, '', [1])
+    assert.equal(find(list.errors, '')?.code, 'wrong-type', operation.operationId)
+    const empty = await ask(operation, '', {})
+    assert.equal(find(empty.errors, ''), undefined, operation.operationId)
   }
 })
 

@@ -128,6 +128,22 @@ test('an unknown name is told apart from a misspelt one; a tolerant list takes i
   )
 })
 
+test('regression: no more than fifty unknown names are compared, however many are sent', () => {
+  const known = new Set(NAMES)
+  const nonsense = Array.from({ length: 4_370 }, (_, at) => `xqzwjk${at}`)
+  let looks = 0
+  const names = function* () {
+    for (const one of nonsense) {
+      looks += 1
+      yield one
+    }
+  }
+  assert.deepEqual(checkNames(names(), { known, isTolerant: true }), [])
+  assert.equal(looks, 51)
+  const misspelt = [...nonsense.slice(0, 49), 'callbackURL']
+  assert.equal(checkNames(misspelt, { known, isTolerant: true })[0]?.code, 'misspelt')
+})
+
 test('no more than twenty are told, and what is no plain name is not repeated', () => {
   const names = { known: new Set<string>(), isTolerant: false }
   const many = Array.from({ length: 5_000 }, (_, at) => `name${at}`)

@@ -28,9 +28,10 @@ test('regression: an act without a dry run refuses one that is asked for in the 
       const { errors } = assertProblem(answer, 400, 'invalid-fields')
       assert.deepEqual([errors?.[0]?.pointer, errors?.[0]?.code], [`/${name}`, 'not-taken'])
     }
-    // These get as far as the look for what is not there.
-    for (const body of ['', 'null', '"dryRun"', '[1]', '{"dryRun": false, "reason": "x"}']) {
-      assertProblem(await ask(body), 404, 'not-found')
+    for (const body of ['"dryRun"', '[1]', '{"dryRun": false, "reason": "x"}']) {
+      assertProblem(await ask(body), 400, 'invalid-fields')
     }
+    // These get as far as the look for what is not there.
+    for (const body of ['', 'null', '{}']) assertProblem(await ask(body), 404, 'not-found')
   }
 })

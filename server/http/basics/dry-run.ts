@@ -38,19 +38,7 @@ export function isDryRun({ query, body }: DryRunRequest): boolean {
   return dryRun ?? false
 }
 
-const NOT_TAKEN = 'This act has no dry run: it would be done.'
+/** Of an act without a dry run: a caller that asks for one must not trigger the act. */
+export const NO_DRY_RUN = { dryRun: 'This act has no dry run: it would be done.' }
 
-/** The query of an act without a dry run: a caller that asks for one must not trigger the act. */
-export const NoDryRunQuery = Type.Object({}, { refused: { dryRun: NOT_TAKEN } })
-
-/** The same for its body, which is not read otherwise, and may be anything. */
-export function refuseDryRun({ body }: { body: unknown }): void {
-  const [inBody] =
-    Object.entries(body ?? {}).find(([name, value]) => isMeant(name) && value !== false) ?? []
-  if (inBody === undefined) return
-  throw invalidFields([{ pointer: `/${inBody}`, code: 'not-taken', detail: NOT_TAKEN }])
-}
-
-function isMeant(name: string): boolean {
-  return /^dry[-_]?run$/i.test(name)
-}
+export const NoDryRunQuery = Type.Object({}, { refused: NO_DRY_RUN })

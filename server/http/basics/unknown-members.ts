@@ -3,7 +3,7 @@
 // of its own; neither is published.
 
 import type { FieldError } from '../../core/plain/errors.ts'
-import { checkNames } from '../../core/plain/spelling.ts'
+import { checkNames, ERRORS_MAX } from '../../core/plain/spelling.ts'
 
 interface ObjectSchema {
   properties?: Readonly<Record<string, ObjectSchema>>
@@ -28,6 +28,16 @@ export function unknownCheckOf(schema: unknown): UnknownCheck {
 
 type Checker = (value: unknown, pointer: string) => readonly FieldError[]
 
+function checkItems(items: readonly unknown[], check: Checker, pointer: string) {
+  const errors: FieldError[] = []
+  for (const [at, item] of items.entries()) {
+    // A list may be as long as the body: ajv refuses that, and has not been asked yet.
+    if (errors.length >= ERRORS_MAX) break
+    errors.push(...check(item, `${pointer}/${at}`))
+  }
+  return errors
+}
+
 const NONE: readonly FieldError[] = []
 const ACCEPTS_ALL: Checker = () => NONE
 
@@ -36,8 +46,7 @@ function makeChecker(schema: ObjectSchema, isTolerant: boolean): Checker {
   if (items !== undefined) {
     const check = makeChecker(items, isTolerant)
     if (check === ACCEPTS_ALL) return ACCEPTS_ALL
-    return (value, pointer) =>
-      Array.isArray(value) ? value.flatMap((item, at) => check(item, `${pointer}/${at}`)) : NONE
+    return (value, pointer) => (Array.isArray(value) ? checkItems(value, check, pointer) : NONE)
   }
   const alternative = anyOf?.find((one) => one.properties !== undefined)
   if (properties === undefined) {

@@ -4,8 +4,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../core/plain/errors.ts'
 import { parseJson, parseJsonInSteps } from '../../core/plain/exact-json.ts'
+import { checkNames } from '../../core/plain/spelling.ts'
+import { NO_DRY_RUN } from '../basics/dry-run.ts'
 import { onlyHeaderValue } from '../basics/header-values.ts'
 import { LARGE_BYTES_MIN, type LargeWork } from '../basics/large-work.ts'
+import { invalidFields } from '../basics/validation.ts'
 import { FORM_TYPE } from './token-form.ts'
 
 const JSON_TYPE = 'application/json'
@@ -28,6 +31,10 @@ export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
       done(error as Error, undefined)
     }
   })
+  app.addHook('preValidation', (request, _reply, done) => {
+    const isExpected = request.is404 || wantedType(request) !== null
+    done(isExpected ? undefined : refuseUnexpected(request.body))
+  })
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const wanted = wantedType(request)
     // Of two headers Node would use the first.
@@ -36,6 +43,19 @@ export function acceptBodies(app: FastifyInstance, work: LargeWork): void {
     if (request.route?.config?.takesForm !== true) return done(unsupported(wanted))
     done(isType(sent, FORM_TYPE) ? undefined : unsupported(`${wanted} or ${FORM_TYPE}`))
   })
+}
+
+const NO_MEMBERS = { known: new Set<string>(), isTolerant: false, refused: NO_DRY_RUN }
+
+/** An operation that takes no body would not do what is asked for in one. */
+function refuseUnexpected(body: unknown): ServiceError | undefined {
+  // Bytes are read by a parser of the route's own.
+  const isNone = body === undefined || body === null || Buffer.isBuffer(body)
+  const names = typeof body === 'object' && !Array.isArray(body) ? Object.keys(body ?? {}) : null
+  if (isNone || names?.length === 0) return undefined
+  return names === null
+    ? invalidFields([{ pointer: '', code: 'wrong-type', detail: 'This operation has no body.' }])
+    : invalidFields(checkNames(names, NO_MEMBERS))
 }
 
 async function readLarge(

@@ -19,7 +19,6 @@ import {
   DryRunQuery,
   isDryRun,
   NoDryRunQuery,
-  refuseDryRun,
 } from '../../basics/dry-run.ts'
 import { InstantOrNull, IntegerOrNull, TextOrNull, Uuid } from '../../basics/scalars.ts'
 import { readSinceUntil, sinceUntilFields } from '../../basics/since-until.ts'
@@ -117,7 +116,6 @@ export function deliveryActionRoutes(deps: JobDeps): Routes {
         problems: REPLAY_PROBLEMS,
       }),
       handler: async (request, reply) => {
-        refuseDryRun(request)
         const replayed = await replayDelivery(deps, ownerOf(request), readId(request.params.id))
         reply.code(202)
         return toChangedDelivery(replayed)
@@ -197,7 +195,6 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         problems: [...ABOUT_CLIENT, ...REPLAY_PROBLEMS],
       }),
       handler: async (request, reply) => {
-        refuseDryRun(request)
         const audit = auditOf(deps, request, 'delivery.replay')
         const replayed = await replayDelivery(deps, ANY_CLIENT, readId(request.params.id), audit)
         reply.code(202)
@@ -219,7 +216,6 @@ export function operatorDeliveryActionRoutes(deps: JobDeps): Routes {
         problems: [...ABOUT_CLIENT, 'invalid-fields', 'delivery-final'],
       }),
       handler: async (request) => {
-        refuseDryRun(request)
         const audit = auditOf(deps, request, 'delivery.cancel')
         const id = readId(request.params.id)
         return toChangedDelivery(await cancelDelivery(deps, ANY_CLIENT, id, audit))

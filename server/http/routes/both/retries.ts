@@ -6,7 +6,7 @@ import { retryAnyEndpoint, retryEndpoint } from '../../../operations/deliveries/
 import { RetryLimits } from '../../../operations/deliveries/retry-limits.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
-import { NoDryRunQuery, refuseDryRun } from '../../basics/dry-run.ts'
+import { NoDryRunQuery } from '../../basics/dry-run.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ownerOf, scopeOf } from '../../requests/authenticate.ts'
@@ -58,7 +58,6 @@ export function retryRoutes(deps: Deps): Routes {
         problems: [...ONE_PROBLEMS, 'overloaded'],
       }),
       handler: async (request, reply) => {
-        refuseDryRun(request)
         const id = readId(request.params.id)
         const retried = await retryDelivery(deps, ownerOf(request), id, { limits })
         reply.code(202)
@@ -79,7 +78,6 @@ export function retryRoutes(deps: Deps): Routes {
           problems: [...ALL_PROBLEMS, 'overloaded'],
         }),
         handler: async (request, reply) => {
-          refuseDryRun(request)
           const id = readId(request.params.id)
           const retried = await retryEndpoint(deps, scopeOf(request, door), id, limits)
           reply.code(202)
@@ -101,7 +99,6 @@ export function operatorRetryRoutes(deps: Deps): Routes {
         problems: [...ABOUT_CLIENT, ...ONE_PROBLEMS],
       }),
       handler: async (request, reply) => {
-        refuseDryRun(request)
         const audit = auditOf(deps, request, 'delivery.retry')
         const retried = await retryDelivery(deps, ANY_CLIENT, readId(request.params.id), { audit })
         reply.code(202)
@@ -119,7 +116,6 @@ export function operatorRetryRoutes(deps: Deps): Routes {
         problems: [...ABOUT_CLIENT, ...ALL_PROBLEMS],
       }),
       handler: async (request, reply) => {
-        refuseDryRun(request)
         const audit = auditOf(deps, request, 'endpoint.retry')
         const retried = await retryAnyEndpoint(deps, readId(request.params.id), audit)
         reply.code(202)
