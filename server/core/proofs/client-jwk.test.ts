@@ -48,6 +48,38 @@ test('a private key is refused, whatever kind it is', () => {
   ])
 })
 
+test('regression: keys that anyone could sign for are refused', () => {
+  const hex = (text: string) => Buffer.from(text, 'hex').toString('base64url')
+  const even = Buffer.from(RSA.n as string, 'base64url')
+  even[even.length - 1] = (even.at(-1) as number) & 0xfe
+  const identity = `01${'00'.repeat(31)}`
+  const minusOne = `ec${'ff'.repeat(30)}7f`
+  const ofOrderEight = '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'
+  for (const [jwk, expected] of [
+    [{ ...RSA, e: 'AQ' }, ['/jwk/e weak-key']],
+    [{ ...RSA, e: 'AA' }, ['/jwk/e weak-key']],
+    [{ ...RSA, e: hex('010000') }, ['/jwk/e weak-key']],
+    [{ ...RSA, e: RSA.n }, ['/jwk/e weak-key']],
+    [{ ...RSA, e: hex('0100000001') }, ['/jwk/e weak-key']],
+    [{ ...RSA, e: hex('0000000003') }, []],
+    [{ ...RSA, e: hex('ffffffff') }, []],
+    [{ ...RSA, n: even.toString('base64url') }, ['/jwk/n weak-key']],
+    [{ ...ED, key_ops: ['encrypt'] }, ['/jwk/key_ops not-in-list']],
+    [{ ...ED, key_ops: ['verify', 'sign'] }, ['/jwk/key_ops not-in-list']],
+    [{ ...ED, key_ops: 'verify' }, ['/jwk/key_ops not-in-list']],
+    [{ ...ED, key_ops: ['verify'] }, []],
+    [{ ...ED, x: hex('00'.repeat(32)) }, ['/jwk/x weak-key']],
+    [{ ...ED, x: hex(identity) }, ['/jwk/x weak-key']],
+    [{ ...ED, x: hex(`01${'00'.repeat(30)}80`) }, ['/jwk/x weak-key']],
+    [{ ...ED, x: hex(minusOne) }, ['/jwk/x weak-key']],
+    [{ ...ED, x: hex(ofOrderEight) }, ['/jwk/x weak-key']],
+    [{ ...ED, x: hex(`${ofOrderEight.slice(0, 62)}85`) }, ['/jwk/x weak-key']],
+    [{ ...ED, x: hex(`ee${'ff'.repeat(30)}ff`) }, ['/jwk/x weak-key']],
+  ] as const) {
+    assert.deepEqual(faults(jwk), expected, JSON.stringify(jwk).slice(0, 80))
+  }
+})
+
 test('what is weak, foreign or malformed is named', () => {
   const weak = jwkOf(generateKeyPairSync('rsa', { modulusLength: 1_024 }))
   const curve = jwkOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }))

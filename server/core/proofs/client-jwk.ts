@@ -33,6 +33,21 @@ const RSA_BITS_MAX = 8_192
 export const KID_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._~-]{1,128}$'
 const KID = new RegExp(KID_PATTERN)
 const BASE64URL = /^[A-Za-z0-9_-]+$/
+/** With 1 a signature is the message itself; a large one costs a second to verify under. Common tools make 65537. */
+const EXPONENT_MAX = 2 ** 32
+/**
+ * The encodings of the eight points of small order of Ed25519, y alone: under such a key one signature holds for many
+ * messages. The last three are the first three again, written above the prime. The sign bit does not matter.
+ */
+const SMALL_POINTS = new Set([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+])
 
 type Jwk = Readonly<Record<string, unknown>>
 
@@ -69,6 +84,8 @@ export function parseClientJwk(jwk: Jwk): ClientJwk | readonly FieldError[] {
     fault('alg', 'not-in-list', `Must be ${kind.alg} for such a key, or be left out.`)
   if (jwk.use !== undefined && jwk.use !== 'sig')
     fault('use', 'not-in-list', 'Must be sig, or be left out.')
+  if (jwk.key_ops !== undefined && !isVerifying(jwk.key_ops))
+    fault('key_ops', 'not-in-list', 'Must be ["verify"], or be left out.')
   const members: Record<string, string> = {}
   for (const name of kind.members) {
     const text = jwk[name]
@@ -86,9 +103,35 @@ export function parseClientJwk(jwk: Jwk): ClientJwk | readonly FieldError[] {
     fault('n', 'weak-key', `An RSA key must have at least ${RSA_BITS_MIN} bits.`)
   if (bits !== null && bits > RSA_BITS_MAX)
     fault('n', 'too-long', `An RSA key must have at most ${RSA_BITS_MAX} bits.`)
+  if (members.n !== undefined && !isOdd(members.n))
+    fault('n', 'weak-key', 'Must be odd, as the product of two large primes is.')
+  if (members.e !== undefined && !isUsualExponent(members.e))
+    fault('e', 'weak-key', 'Must be odd and from 3 to 4294967295: 65537 (AQAB) is usual.')
+  if (kind.crv === 'Ed25519' && members.x !== undefined && isSmallPoint(members.x))
+    fault('x', 'weak-key', 'Is a point of small order: anyone could sign for such a key.')
   if (errors.length > 0) return errors
   const { alg, crv } = kind
   return { kty: jwk.kty as string, ...(crv && { crv }), ...members, alg, kid: kid as string | null }
+}
+
+function isVerifying(operations: unknown): boolean {
+  return Array.isArray(operations) && operations.length === 1 && operations[0] === 'verify'
+}
+
+function isOdd(number: string): boolean {
+  return ((Buffer.from(number, 'base64url').at(-1) ?? 0) & 1) === 1
+}
+
+function isUsualExponent(exponent: string): boolean {
+  const value = BigInt(`0x0${Buffer.from(exponent, 'base64url').toString('hex')}`)
+  return value >= 3n && value < EXPONENT_MAX && isOdd(exponent)
+}
+
+function isSmallPoint(x: string): boolean {
+  const bytes = Buffer.from(x, 'base64url')
+  if (bytes.length !== 32) return false
+  bytes[31] = (bytes[31] as number) & 0x7f
+  return SMALL_POINTS.has(bytes.toString('hex'))
 }
 
 function bitsOf(modulus: string): number {
