@@ -33,6 +33,19 @@ test('H2: a value that could break a line, or is not printable ASCII, is refused
   }
 })
 
+test('regression: names by which servers believe a proxy in front of them are refused', () => {
+  for (const name of [
+    ...['Proxy', 'X-Real-IP', 'True-Client-IP', 'X-Original-URL', 'X-Rewrite-URL'],
+    ...['X-SSL-Client-Verify', 'SSL-Client-Cert', 'X-Client-Cert', 'Client-Cert', 'Early-Data'],
+    ...['HTTP2-Settings', 'CF-Connecting-IP', 'X_Real_IP', 'X-HTTP-Method-Override'],
+  ]) {
+    assert.equal(checkHeaderKey(name)?.code, 'forbidden-header', name)
+  }
+  for (const name of ['Authorization', 'X-Api-Key', 'X-Client-Id', 'X-Proxy-Token', 'X-Original']) {
+    assert.equal(checkHeaderKey(name), null, name)
+  }
+})
+
 test('H3: each refused name is refused in every spelling', () => {
   const names = [
     'connection',
@@ -64,15 +77,7 @@ test('H3: each refused name is refused in every spelling', () => {
 })
 
 test('H6: names that are not listed are allowed, Authorization above all', () => {
-  for (const name of [
-    'Authorization',
-    'X-Api-Key',
-    'x_api_key',
-    'X-Real-IP',
-    'Date',
-    '1',
-    'x-paybell',
-  ]) {
+  for (const name of ['Authorization', 'X-Api-Key', 'x_api_key', 'Date', '1', 'x-paybell']) {
     assert.equal(checkHeaderKey(name), null, name)
   }
   assert.equal(checkHeaderKey('x'.repeat(64)), null)

@@ -26,6 +26,26 @@ const REFUSED_NAMES = new Set([
   'set-cookie',
   'forwarded',
   'via',
+  // CGI makes HTTP_PROXY of it, by which the receiver's own requests would leave (CVE-2016-5385)
+  'proxy',
+  // what servers take the word of a proxy in front of them for: the caller's address, the path, its certificate
+  'true-client-ip',
+  'client-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-original-url',
+  'x-original-host',
+  'x-original-uri',
+  'x-rewrite-url',
+  'x-http-method-override',
+  'client-cert',
+  'client-cert-chain',
+  // replayed and upgraded requests (RFC 8470, RFC 9113)
+  'early-data',
+  'http2-settings',
   'traceparent',
   'tracestate',
 ])
@@ -34,6 +54,10 @@ const REFUSED_PREFIXES = [
   'content-',
   'proxy-',
   'x-forwarded-',
+  'x-ssl-',
+  'ssl-client',
+  'x-client-cert',
+  'x-tls-client',
   // our own
   'webhook-',
   'x-paybell-',
