@@ -33,18 +33,44 @@ test('what no client can have made for us is not read', () => {
   }
 })
 
+test('regression: an assertion in another spelling is not read', () => {
+  const [head, claims] = toJwt({ alg: 'ES256' }).split('.')
+  for (const signature of ['c2ln==', 'c2lh_', 'c2ln=', 'c2lnx', 'c2l+']) {
+    assert.equal(readAssertion(`${head}.${claims}.${signature}`), null, signature)
+  }
+  assert.notEqual(readAssertion(`${head}.${claims}.c2ln`), null)
+  assert.equal(readAssertion(`${head}.${claims}=.c2ln`), null)
+})
+
 test('an assertion ends within five minutes, by clocks that are a minute apart, and has an id', () => {
   const nowMs = 1_800_000_000_000
   const now = nowMs / 1_000
+  const [audiences, own] = [
+    ['https://a.test/token', 'https://a.test'],
+    { iss: CLIENT, sub: CLIENT },
+  ]
   const fault = (change: object) =>
-    findAssertionFault({ exp: now + 60, jti: 'a', ...change }, nowMs)
+    findAssertionFault(
+      { ...own, aud: 'https://a.test', exp: now + 60, jti: 'a', ...change },
+      { clientId: CLIENT, audiences, nowMs },
+    )
   assert.equal(fault({}), null)
+  assert.equal(fault({ aud: audiences }), null)
+  assert.equal(fault({ iss: CLIENT.toUpperCase(), sub: CLIENT.toUpperCase() }), null)
   assert.equal(fault({ exp: now + 360, iat: now + 60, jti: 'x'.repeat(256) }), null)
   for (const [change, detail] of [
     [{ exp: now + 361 }, /^exp/],
     [{ exp: 'soon' }, /^exp/],
     [{ iat: now + 61 }, /^iat/],
     [{ iat: 'now' }, /^iat/],
+    // A minute for clocks that are apart makes its own life no longer.
+    [{ exp: now + 301, iat: now }, /^exp must be at most 300 seconds after iat/],
+    [{ iss: 'another' }, /^iss/],
+    [{ sub: undefined }, /^sub/],
+    [{ aud: 'https://other.test' }, /^aud/],
+    [{ aud: [] }, /^aud/],
+    [{ aud: undefined }, /^aud/],
+    [{ aud: ['https://a.test', 'https://other.test'] }, /^aud .* nothing else/],
     [{ jti: undefined }, /^jti/],
     [{ jti: '' }, /^jti/],
     [{ jti: 7 }, /^jti/],

@@ -2,7 +2,7 @@
 
 import { isUuid } from '../plain/uuid.ts'
 import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from './client-jwk.ts'
-import { readJwtPart } from './token.ts'
+import { isCanonicalBase64Url, readJwtPart } from './token.ts'
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const ASSERTION_BYTES_MAX = 4_096
@@ -23,6 +23,8 @@ export function readAssertion(text: string): Assertion | null {
   if (text.length > ASSERTION_BYTES_MAX) return null
   const [head, payload, signature, ...more] = text.split('.')
   if (!head || !payload || !signature || more.length > 0) return null
+  // Respelt, it is another text with the same signature: forged, as it is for tokens.
+  if (![head, payload, signature].every(isCanonicalBase64Url)) return null
   const header = readJwtPart(head) ?? {}
   const claims = readJwtPart(payload) ?? {}
   // RFC 9864 gives EdDSA with this curve a name of its own, which some libraries use.
@@ -36,17 +38,28 @@ export function readAssertion(text: string): Assertion | null {
   return { clientId: sub, alg, kid }
 }
 
-/** What is wrong with the times and the id of one whose signature holds; null when nothing is. */
+/** What is wrong with the claims of one whose signature holds; null when nothing is. */
 export function findAssertionFault(
-  { exp, iat, jti }: Readonly<Record<string, unknown>>,
-  nowMs: number,
+  { iss, sub, aud, exp, iat, jti }: Readonly<Record<string, unknown>>,
+  { clientId, audiences, nowMs }: { clientId: string; audiences: readonly string[]; nowMs: number },
 ): string | null {
+  for (const [name, value] of Object.entries({ iss, sub })) {
+    // Capitals make no other id.
+    if (typeof value !== 'string' || value.toLowerCase() !== clientId)
+      return `${name} must be your clientId.`
+  }
+  // Who else it is meant for could use it here, too (RFC 7523 §3, as draft-ietf-oauth-rfc7523bis updates it).
+  const named = [aud].flat()
+  if (named.length === 0 || !named.every((one) => audiences.some((ours) => ours === one)))
+    return `aud must be ${audiences.join(' or ')}, and nothing else.`
   const latest = nowMs / 1_000 + ASSERTION_LEEWAY_SECONDS
   if (typeof exp !== 'number' || exp > latest + ASSERTION_SECONDS_MAX) {
     return `exp must be at most ${ASSERTION_SECONDS_MAX} seconds ahead.`
   }
   if (iat !== undefined && (typeof iat !== 'number' || iat > latest))
     return 'iat must not be in the future.'
+  if (typeof iat === 'number' && exp - iat > ASSERTION_SECONDS_MAX)
+    return `exp must be at most ${ASSERTION_SECONDS_MAX} seconds after iat.`
   if (typeof jti !== 'string' || jti === '' || jti.length > JTI_CHARACTERS_MAX) {
     return `jti must be a text of 1 to ${JTI_CHARACTERS_MAX} characters.`
   }

@@ -71,7 +71,7 @@ function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value)
 }
 
-function isCanonicalBase64Url(text: string): boolean {
+export function isCanonicalBase64Url(text: string): boolean {
   return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text
 }
 

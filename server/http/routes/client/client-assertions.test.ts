@@ -185,14 +185,15 @@ test('clocks may be a minute apart; an assertion lives at most five minutes', as
 
 test('the holder of the key is told what is wrong with the claims', async (t) => {
   const { server, sign } = await setUp(t)
-  for (const aud of [`${BASE_URL}/auth/token`, BASE_URL, ['https://other.test', BASE_URL]]) {
+  for (const aud of [`${BASE_URL}/auth/token`, BASE_URL, [BASE_URL, `${BASE_URL}/auth/token`]]) {
     assert.equal((await send(server, asserted(await sign({ aud })))).statusCode, 200)
   }
   for (const [change, detail] of [
     [{ aud: 'https://other.test' }, /^aud must be https:\/\/paybell.test\/auth\/token or/],
+    [{ aud: ['https://other.test', BASE_URL] }, /^aud must be .*, and nothing else/],
     [{ aud: undefined }, /^aud must be/],
-    [{ iss: randomUUID() }, /^iss is missing or/],
-    [{ iss: undefined }, /^iss is missing or/],
+    [{ iss: randomUUID() }, /^iss must be your clientId/],
+    [{ iss: undefined }, /^iss must be your clientId/],
     [{ exp: undefined }, /^exp is missing or/],
     [{ jti: undefined }, /^jti is missing or/],
     [{ jti: '' }, /^jti must be a text/],
@@ -200,6 +201,20 @@ test('the holder of the key is told what is wrong with the claims', async (t) =>
   ] as const) {
     const assertion = await sign(change as JWTPayload)
     assert.match(await detailOf(await send(server, asserted(assertion))), detail)
+  }
+})
+
+test('regression: an id in capitals is the same client; another spelling of the signature is forged', async (t) => {
+  const { server, sign, clientId } = await setUp(t)
+  const capitals = clientId.toUpperCase()
+  const answer = await send(server, asserted(await sign({ iss: capitals, sub: capitals })))
+  assert.equal(answer.statusCode, 200, answer.body)
+  const respelt = [`${await sign()}==`, `${await sign()}=`]
+  for (const one of respelt) {
+    assert.equal(
+      await detailOf(await send(server, asserted(one))),
+      'The client assertion is wrong.',
+    )
   }
 })
 
