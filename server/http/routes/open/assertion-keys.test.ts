@@ -42,6 +42,27 @@ test('what is signed for a client verifies under its keys, and under those of no
   }
 })
 
+test('regression: who asks for the keys of many ids has to wait, and those of one client are computed once', async (t) => {
+  const server = await serveHttp(t, pool)
+  const { clientId } = await onboard(server)
+  for (let n = 0; n < 200; n++) {
+    assert.equal((await server.app.inject(keysUrl(clientId))).statusCode, 200)
+  }
+  const statuses = new Set<number>()
+  for (let n = 0; n < 50; n++) {
+    statuses.add((await server.app.inject(keysUrl(randomUUID()))).statusCode)
+  }
+  assert.deepEqual([...statuses], [200, 429])
+  const refused = await server.app.inject(keysUrl(randomUUID()))
+  assertProblem(refused, 429, 'too-many-requests')
+  assert.ok(Number(refused.headers['retry-after']) >= 1)
+  assert.equal((await server.app.inject(keysUrl(clientId))).statusCode, 200)
+  const elsewhere = { url: keysUrl(randomUUID()), remoteAddress: '192.0.2.9' }
+  assert.equal((await server.app.inject(elsewhere)).statusCode, 200)
+  server.clock.advance(60)
+  assert.equal((await server.app.inject(keysUrl(randomUUID()))).statusCode, 200)
+})
+
 test('a new master key is published behind the old one before it signs, and the old one as long as it is there', async (t) => {
   const [before, after] = [randomBytes(32), randomBytes(32)]
   const server = await serveHttp(t, pool)

@@ -1,9 +1,9 @@
 // GET /.well-known/clients/{clientId}/jwks.json: the public keys by which the service proves itself for this client where a
-// receiver's authorisation server asks (`oauth2.privateKeyJwt`). They are computed for any id, so it does not tell which
+// receiver's authorisation server asks (`oauth2.privateKeyJwt`). They are there for any id, so it does not tell which
 // clients there are.
 
 import { isUuid } from '../../../core/plain/uuid.ts'
-import { assertionKeys } from '../../../operations/endpoints/sign-assertion.ts'
+import { PublishedAssertionKeys } from '../../../operations/endpoints/published-assertion-keys.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { notFound } from '../../../operations/shared/service-errors.ts'
 import { Type } from '../../basics/type.ts'
@@ -45,7 +45,8 @@ const AssertionKeySet = Type.Object(
   },
 )
 
-export function assertionKeyRoutes(deps: Pick<Deps, 'sealer'>): Routes {
+export function assertionKeyRoutes(deps: Pick<Deps, 'sealer' | 'clock'>): Routes {
+  const published = new PublishedAssertionKeys(deps)
   return (app) => {
     app.route({
       method: 'GET',
@@ -58,13 +59,13 @@ export function assertionKeyRoutes(deps: Pick<Deps, 'sealer'>): Routes {
           'For authorisation servers that trust `oauth2.privateKeyJwt` of this client’s endpoints: the `jwks_uri` to register there. No other client has these keys. When an assertion names a `kid` that you do not have, ask again.',
         params: Type.Object({ clientId: Type.String({ description: 'uuid' }) }),
         answers: { 200: answer('The public keys, as a JSON Web Key Set.', AssertionKeySet) },
+        problems: ['too-many-requests'],
       }),
-      handler: async ({ params: { clientId } }, reply) => {
+      handler: async ({ params: { clientId }, ip }, reply) => {
         if (!isUuid(clientId)) throw notFound()
+        const keys = published.of(clientId, ip)
         reply.header('cache-control', 'public, max-age=3600')
-        return {
-          keys: assertionKeys(deps, clientId).map(({ kid, jwk }) => ({ ...jwk, kid, ...USE })),
-        }
+        return { keys: keys.map((key) => ({ ...key, ...USE })) }
       },
     })
   }
