@@ -137,7 +137,7 @@ import {
   insertSession,
   takeClientLink,
   takeLink,
-  useLogout,
+  useOnce,
 } from '../../server/store/secrets/console-sessions.ts'
 import {
   insertKey,
@@ -355,7 +355,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => deleteSession(pool, DIGEST))
   await recorder.record('', () => deleteSessionsOfPerson(pool, { ...person, groupsKept: [] }))
   await recorder.record('', () => deleteSessionsOfSid(pool, person.issuer, person.sid))
-  await recorder.record('', () => useLogout(pool, { digest: DIGEST, expiresAt: now }, now))
+  await recorder.record('', () => useOnce(pool, { digest: DIGEST, expiresAt: now }, now))
   await recorder.record('', () => insertLink(pool, DIGEST, now))
   await recorder.record('', () => takeLink(pool, DIGEST, now))
   const link = { digest: DIGEST, clientKey: 1, expiresAt: now }

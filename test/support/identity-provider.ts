@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { SignJWT } from 'jose'
+import { decodeJwt, type JWTPayload, SignJWT } from 'jose'
 // @ts-expect-error it comes without types
 import Provider from 'oidc-provider'
 import type { Owner } from './owner.ts'
@@ -40,6 +40,10 @@ export interface TestIdentityProvider {
   tokenSchemes: (string | null)[]
   /** The ID tokens that it has given. */
   issued: string[]
+  /** What it gives in place of an ID token, made of that one's claims; null: the token. */
+  replaceIdToken: ((claims: JWTPayload) => Promise<string>) | null
+  /** A token with these claims, and with its own signature. */
+  sign(claims: JWTPayload): Promise<string>
   /** What it sends to sign someone out, with its own signature. */
   logoutToken(claims: Readonly<Record<string, unknown>>): Promise<string>
   stop(): Promise<void>
@@ -73,6 +77,8 @@ export async function startIdentityProvider(
     asked: [],
     tokenSchemes: [],
     issued: [],
+    replaceIdToken: null,
+    sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(privateKey),
     env: {
       PAYBELL_OIDC_ISSUER: issuer,
       PAYBELL_OIDC_CLIENT_ID: OIDC_CLIENT.id,
@@ -159,12 +165,29 @@ function toListener(
   )
   const callback = provider.callback()
   return (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === '/token') replaceIdToken(company, response)
     if (request.url?.startsWith('/interaction/') !== true) return callback(request, response)
     const login = { login: { accountId: company.at } }
     return provider.interactionFinished(request, response, login, {
       mergeWithLastSubmission: false,
     })
   }
+}
+
+function replaceIdToken(company: TestIdentityProvider, response: ServerResponse): void {
+  const end = response.end.bind(response) as (body: string) => void
+  response.end = ((text: string | Buffer) => {
+    const body = JSON.parse(String(text))
+    const { replaceIdToken: replace } = company
+    const replaced =
+      replace === null || !body.id_token ? body.id_token : replace(decodeJwt(body.id_token))
+    Promise.resolve(replaced).then((id_token) => {
+      const changed = JSON.stringify({ ...body, ...(id_token && { id_token }) })
+      response.setHeader('content-length', Buffer.byteLength(changed))
+      end(changed)
+    })
+    return response
+  }) as typeof response.end
 }
 
 interface GrantContext {

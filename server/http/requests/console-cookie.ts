@@ -34,7 +34,11 @@ export async function readConsoleSession(
   request: FastifyRequest,
 ): Promise<ConsoleSession | null | undefined> {
   const token = readConsoleToken(request)
-  return token === undefined ? undefined : request.server.consoleSessions.verify(token)
+  if (token === undefined) return undefined
+  const session = await request.server.consoleSessions.verify(token)
+  // Whichever cookie it came in.
+  const isOutOfPlace = session?.kind === 'operator' && consolePlace(request) === 'embedded'
+  return isOutOfPlace ? null : session
 }
 
 export function readConsoleToken(request: FastifyRequest): string | undefined {

@@ -23,7 +23,7 @@ import {
   type SessionHolder,
   takeClientLink,
   takeLink,
-  useLogout,
+  useOnce,
 } from '../../store/secrets/console-sessions.ts'
 import type { KeyDigest } from '../../store/secrets/operator-keys.ts'
 import { toAudit } from '../shared/audit-trail.ts'
@@ -153,7 +153,7 @@ export class ConsoleSessions {
     const now = new Date(this.#deps.clock.nowMs())
     let isNew = true
     await this.#endAll(async (db) => {
-      isNew = await useLogout(db, use, now)
+      isNew = await useOnce(db, use, now)
       if (!isNew) return []
       if (subject !== null) {
         return deleteSessionsOfPerson(db, { issuer, subject, sid, groupsKept: [] })

@@ -37,7 +37,7 @@ export type SignedIn =
   | { kind: 'no-role'; who: string }
   | { kind: 'failed'; fault: ProviderFault | 'not-begun'; reason: string }
 
-type CompanyDeps = Pick<Deps, 'clock' | 'sealer'>
+type CompanyDeps = Pick<Deps, 'clock' | 'sealer' | 'pool'>
 
 export class CompanySignIn {
   readonly settings: OidcSettings

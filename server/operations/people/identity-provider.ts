@@ -80,7 +80,7 @@ export class IdentityProvider {
     })
   }
 
-  /** The code for an ID token whose issuer, audience, nonce and times hold. It comes from the provider itself, over TLS. */
+  /** The code for an ID token whose signature, issuer, audience, nonce and times hold. */
   finish(cameTo: URL, { state, nonce, verifier }: Begun): Promise<Vouched> {
     return this.#asking(async ({ client, configuration }) => {
       const tokens = await client.authorizationCodeGrant(configuration, cameTo, {
@@ -89,7 +89,12 @@ export class IdentityProvider {
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
       })
-      return { claims: { ...tokens.claims() }, idToken: tokens.id_token as string }
+      const claims = { ...tokens.claims() }
+      // OpenID Connect Core §3.1.3.7 (5): a token that was made for another party is not ours.
+      if (claims.azp !== undefined && claims.azp !== this.#settings.clientId) {
+        throw new ProviderFailure('unverified', 'the ID token was issued to another client (azp)')
+      }
+      return { claims, idToken: tokens.id_token as string }
     })
   }
 
@@ -147,8 +152,12 @@ export class IdentityProvider {
       {
         timeout: REQUEST_SECONDS_MAX,
         [client.customFetch]: (url, options) => fetchWithin(url, options as RequestInit),
-        // Only a sandbox may name such an address (config/oidc-settings.ts).
-        execute: isPlain ? [client.allowInsecureRequests] : [],
+        execute: [
+          // An admin's role must not rest on one TLS connection alone: whoever ends TLS in between could make one.
+          client.enableNonRepudiationChecks,
+          // Only a sandbox may name such an address (config/oidc-settings.ts).
+          ...(isPlain ? [client.allowInsecureRequests] : []),
+        ],
       },
     )
     const { jwks_uri, issuer: named } = configuration.serverMetadata()

@@ -198,16 +198,19 @@ export async function deleteSessionsOfSid(
   return rows
 }
 
-/** False when it was used before, in any process. Those that can no longer be sent again go. */
-export async function useLogout(
+/**
+ * Of a logout token, or of a question or a code of the command line's sign-in: false when it was used before, in any process.
+ * Those that can no longer be sent again go.
+ */
+export async function useOnce(
   db: Db,
-  logout: { digest: Buffer; expiresAt: Date },
+  used: { digest: Buffer; expiresAt: Date },
   now: Date,
 ): Promise<boolean> {
   await db.query('delete from used_logouts where expires_at <= $1', [now])
   const { rowCount } = await db.query({
     text: 'insert into used_logouts (digest, expires_at) values ($1, $2) on conflict do nothing',
-    values: [logout.digest, logout.expiresAt],
+    values: [used.digest, used.expiresAt],
   })
   return rowCount === 1
 }

@@ -172,10 +172,26 @@ test('what no command line can have sent is refused before the company is asked'
   assert.deepEqual(company.asked, [])
 })
 
-test('an answer counts once', async () => {
+test('regression: an answer counts once, also with the form and the cookie that were kept', async () => {
+  for (const first of ['allow', 'cancel']) {
+    const asked = await ask()
+    const kept = [...asked.browser.cookiesOf(BASE_URL)]
+    codeOf(await answer(asked, first))
+    const before = await countSessions()
+    for (const [name, value] of kept) asked.browser.cookiesOf(BASE_URL).set(name, value)
+    assert.equal((await answer(asked)).status, 400, first)
+    assert.equal(await countSessions(), before)
+  }
+})
+
+test('regression: a code gets its session once', async () => {
   const asked = await ask()
-  codeOf(await answer(asked))
-  assert.equal((await answer(asked)).status, 400)
+  const code = codeOf(await answer(asked)).get('code')
+  const both = await Promise.all([1, 2].map(() => redeem({ code, verifier: asked.verifier })))
+  assert.deepEqual(both.map(({ statusCode }) => statusCode).toSorted(), [200, 401])
+  for (const again of [code, `${code}=`, `${code}==`]) {
+    assert.equal((await redeem({ code: again, verifier: asked.verifier })).statusCode, 401)
+  }
 })
 
 test('a browser without Sec-Fetch-Site is known by its origin', async () => {

@@ -99,7 +99,7 @@ export function addCommandLineSession(app: App, company: CompanySignIn): void {
       response: { 200: CommandLineSession },
     },
     handler: async (request, reply) => {
-      const session = company.handOver.redeem(request.body.code, request.body.verifier)
+      const session = await company.handOver.redeem(request.body.code, request.body.verifier)
       if (session === null) {
         throw new ServiceError('invalid-credentials', 'The sign-in has expired: start it again.')
       }

@@ -1,7 +1,7 @@
 // Signing in with the company: by real HTTP, against a real provider and the server, without a browser.
 
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { after, type TestContext, test } from 'node:test'
 import { SignJWT } from 'jose'
@@ -205,6 +205,37 @@ test('state, nonce, issuer and verifier must be those of this sign-in', async ()
     assertRefused(await browser.walk(SIGN_IN, changed), 400, refused)
     assert.equal((await whoIs(browser)).kind, null)
   }
+})
+
+test('regression: an ID token that the company has not signed, or for another party, signs no one in', async (t) => {
+  t.after(() => {
+    company.replaceIdToken = null
+  })
+  const stranger = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey
+  const unverified = /could not be verified/
+  const cases: [name: string, replace: NonNullable<typeof company.replaceIdToken>][] = [
+    [
+      'signed by a stranger',
+      (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256' }).sign(stranger),
+    ],
+    [
+      'altered after it was signed',
+      async (claims) => {
+        const [head, , signature] = (await company.sign(claims)).split('.')
+        const altered = JSON.stringify({ ...claims, groups: ['payments-admins'] })
+        return `${head}.${Buffer.from(altered).toString('base64url')}.${signature}`
+      },
+    ],
+    ['of another client', (claims) => company.sign({ ...claims, azp: 'another' })],
+  ]
+  for (const [name, replace] of cases) {
+    company.replaceIdToken = replace
+    const browser = browse('nobody')
+    assertRefused(await browser.walk(SIGN_IN), 400, unverified)
+    assert.equal((await whoIs(browser)).kind, null, name)
+  }
+  company.replaceIdToken = (claims) => company.sign({ ...claims, azp: OIDC_CLIENT.id })
+  assert.equal((await whoIs(await enter('ada'))).kind, 'operator')
 })
 
 test('another browser cannot finish what this one has begun, nor can this one after 10 minutes', async () => {

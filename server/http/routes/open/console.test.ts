@@ -453,7 +453,7 @@ test('a console that was not built says so, and how to build it', async (t) => {
   assert.equal(await files.find('assets/a.js'), null)
 })
 
-test('in a page of another origin a client’s link signs in, with a session that counts nowhere else', async () => {
+test('regression: in a page of another origin a client’s link signs in, with a session that counts nowhere else; an operator’s counts not there', async () => {
   const { clock } = server
   const env = { PAYBELL_CONSOLE_EMBED_ORIGINS: 'https://app.example.com,https://b.example' }
   const embedding = await serveHttp(owner, pool, { env, clock })
@@ -488,6 +488,13 @@ test('in a page of another origin a client’s link signs in, with a session tha
   const operators = await signIn({ operatorKey: OPERATOR_KEY }, embedding)
   assert.equal(await kindOf(operators, CONSOLE), 'operator')
   assert.equal(await kindOf(operators, EMBEDDED), null)
+  // Also where the operator's token was put into the frame's cookie by hand: no browser does that.
+  const moved = operators.replace('paybell_session', 'paybell_embedded')
+  assert.notEqual(moved, operators)
+  assert.equal(await kindOf(moved, EMBEDDED), null)
+  const asOperator = { cookie: moved, ...EMBEDDED }
+  const refused = await call(embedding, asOperator, 'GET', '/operator/v1/clients')
+  assertProblem(refused, 401, 'invalid-token')
 
   for (const payload of [
     { operatorKey: OPERATOR_KEY },
