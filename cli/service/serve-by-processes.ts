@@ -65,6 +65,9 @@ function variablesOf(number: number, isPrepared: boolean): NodeJS.ProcessEnv {
 
 /** Of the same program, with the same flags of Node. */
 function fork(env: NodeJS.ProcessEnv) {
+  // They accept from one socket (decision 0111). What the parent hands out in turn, Node's default, is neither answered nor
+  // closed when the child that it was meant for is killed.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ args: ['serve'] })
   return cluster.fork(env)
 }

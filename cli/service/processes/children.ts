@@ -1,5 +1,5 @@
 // All serving processes of one parent: started, watched, replaced one after the other, and stopped. The first one is started
-// alone: it finds out whether the service can start here at all, and takes the port, which the parent then keeps for all.
+// alone: it finds out whether the service can start here at all, and opens the port, which the parent then keeps for all.
 
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'

@@ -89,7 +89,7 @@ export function joinParent(env: NodeJS.ProcessEnv): ParentLink | null {
   // A terminal that closes says it to all of its processes; what it means is the parent's to decide.
   process.on('SIGHUP', () => {})
   worker.once('disconnect', () => {
-    // Otherwise Node ends the process here, with attempts under way. No port is left to drain: the parent had it.
+    // Otherwise Node ends the process here, with attempts under way.
     worker.exitedAfterDisconnect = true
     hurry()
   })

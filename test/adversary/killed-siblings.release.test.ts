@@ -1,0 +1,4 @@
+// A hundred kills.
+
+import '../support/full-size.ts'
+import './killed-siblings.slow.test.ts'
