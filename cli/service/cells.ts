@@ -26,6 +26,7 @@ import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { formatCount, plural } from '../basics/terminal.ts'
 import { namingDatabase } from './database-failure.ts'
 import { keyringDepsOf } from './keyring-deps.ts'
+import { reasonOf } from './reason.ts'
 
 interface Output {
   json?: boolean
@@ -75,6 +76,8 @@ interface ListedCell {
   due: number | null
   scheduled: number | null
   oldestDueSeconds: number | null
+  /** Why its deliveries are not counted; null where they are. */
+  problem: string | null
 }
 
 export async function listCells(options: Output): Promise<void> {
@@ -83,9 +86,10 @@ export async function listCells(options: Output): Promise<void> {
   const cells: ListedCell[] = []
   for (const { cell, bytes, node, isMigrated } of await namingDatabase(onPool(url, readCells))) {
     const now = new Date()
-    const gauges: DatabaseGauges | null = isMigrated
-      ? await onPool(addressOfCell(url, cell), (pool) => readDatabaseGauges(pool, now, 5_000))
-      : null
+    const asked = isMigrated
+      ? await askCell(addressOfCell(url, cell), now)
+      : { gauges: null, problem: NOT_MIGRATED }
+    const { gauges, problem } = asked
     const oldest = gauges?.oldestDueAtMs ?? null
     cells.push({
       cell,
@@ -94,6 +98,7 @@ export async function listCells(options: Output): Promise<void> {
       due: gauges?.due ?? null,
       scheduled: gauges?.scheduled ?? null,
       oldestDueSeconds: oldest === null ? null : Math.max(0, (now.getTime() - oldest) / 1_000),
+      problem,
     })
   }
   if (options.json) {
@@ -104,7 +109,27 @@ export async function listCells(options: Output): Promise<void> {
   for (const cell of cells) console.log(lineOf(cell))
 }
 
-function lineOf({ cell, bytes, node, due, scheduled, oldestDueSeconds }: ListedCell): string {
+const NOT_MIGRATED = 'not at this version: run paybell migrate with its PAYBELL_CELL'
+/** A table, a column or a function that a later migration makes. */
+const MISSING_CODES = new Set(['42P01', '42703', '42883'])
+
+/** One that cannot be asked, on a node that is dead for example, does not keep the others from the list. */
+async function askCell(
+  address: string,
+  now: Date,
+): Promise<{ gauges: DatabaseGauges | null; problem: string | null }> {
+  try {
+    const gauges = await onPool(address, (pool) => readDatabaseGauges(pool, now, 5_000))
+    return { gauges, problem: null }
+  } catch (error) {
+    const { code } = error as { code?: string }
+    const problem = MISSING_CODES.has(code ?? '') ? NOT_MIGRATED : reasonOf(error)
+    return { gauges: null, problem }
+  }
+}
+
+function lineOf(listed: ListedCell): string {
+  const { cell, bytes, node, due, scheduled, oldestDueSeconds, problem } = listed
   const count = (value: number | null) => (value === null ? '–' : formatCount(value))
   const age = oldestDueSeconds === null ? '–' : `${Math.round(oldestDueSeconds)} s`
   return [
@@ -113,7 +138,7 @@ function lineOf({ cell, bytes, node, due, scheduled, oldestDueSeconds }: ListedC
     count(due).padEnd(7),
     count(scheduled).padEnd(9),
     age.padEnd(10),
-    node ?? 'this server',
+    (node ?? 'this server') + (problem === null ? '' : ` (${problem})`),
   ].join('  ')
 }
 

@@ -47,6 +47,10 @@ test('regression: cells are created once, with the keys of another that has sign
       { cell: 7, node: null, due: 0 },
     ],
   )
+  assert.deepEqual(
+    listed.json.cells.map(({ problem }: { problem: unknown }) => problem),
+    [null, null],
+  )
   const unmoved = await run('cells', 'move', '7', '--to', 'worker2:5432')
   assert.notEqual(unmoved.code, 0)
   assert.match(unmoved.stderr, /no Citus.*paybell clients move/)
@@ -82,4 +86,24 @@ test('regression: cells are created once, with the keys of another that has sign
   assert.match(unknown.stderr, /no client with this id/)
   const same = await run('clients', 'move', randomUUID(), '--to', '0', ...address)
   assert.match(same.stderr, /in this cell already/)
+})
+
+test('regression: a cell that cannot be asked is listed with why, and so are the others', async () => {
+  const { url, pool } = await cloneDatabase()
+  const env = {
+    DATABASE_URL: url,
+    PAYBELL_MASTER_KEY: randomBytes(32).toString('base64'),
+    PAYBELL_OPERATOR_KEY: randomBytes(32).toString('base64url'),
+  }
+  assert.equal((await callCommand(['cells', 'create', '7'], { env })).code, 0)
+  // As before the migration that makes it.
+  await pool.query('alter table paybell_7.pending_deliveries rename to of_another_version')
+  const listed = await callCommand(['cells', 'list', '--json'], { env })
+  assert.equal(listed.code, 0, listed.stderr)
+  const [own, behind] = JSON.parse(listed.stdout).cells
+  assert.deepEqual([own.cell, own.due, own.problem], [0, 0, null])
+  assert.deepEqual([behind.cell, behind.due], [7, null])
+  assert.match(behind.problem, /run paybell migrate/)
+  const shown = await callCommand(['cells', 'list'], { env })
+  assert.match(shown.stdout, /^7 .*this server \(not at this version: run paybell migrate/m)
 })

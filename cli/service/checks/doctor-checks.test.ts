@@ -38,6 +38,22 @@ test('regression: a newer schema is a note, because the version before works on 
   assert.match(check?.detail ?? '', /newer than this program, which works on it: 9999_next$/)
 })
 
+test('regression: a schema that this role may not use is not said to be missing', async (t) => {
+  const { pool, url } = await cloneDatabase()
+  const role = `stranger_${randomBytes(4).toString('hex')}`
+  await pool.query(`create role ${role} login password 'a long password'`)
+  t.after(async () => {
+    await pool.query(`drop role ${role}`)
+  })
+  const asStranger = new URL(url)
+  asStranger.username = role
+  asStranger.password = 'a long password'
+  const [check] = await checksOf(asStranger.href, 'migrations')
+  assert.equal(check?.status, 'failed')
+  assert.equal(check?.detail, 'this role may not use the schema')
+  assert.match(check?.remedy ?? '', /--app-role/)
+})
+
 test('a schema that is newer and lacks something all the same is a failure', async () => {
   const { pool, url } = await cloneDatabase()
   await pool.query(`update migrations set name = '9999_next' where name = '0010_console_sessions'`)

@@ -181,7 +181,14 @@ function* checkDatabase(facts: DatabaseFacts): Generator<Check> {
         detail: off,
         remedy: 'Let both follow NTP. Deliveries go by the clock of the database.',
       }
-  if (facts.schema === null) {
+  if (facts.isRefused) {
+    yield {
+      name: 'migrations',
+      status: 'failed',
+      detail: 'this role may not use the schema',
+      remedy: 'Run paybell migrate --app-role with this role, as the owner of the schema.',
+    }
+  } else if (facts.schema === null) {
     yield {
       name: 'migrations',
       status: 'failed',

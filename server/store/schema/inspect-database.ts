@@ -21,8 +21,10 @@ export interface DatabaseFacts {
   roundTripMs: number
   /** How the server is set, and whether our sessions are as they must be. */
   server: ServerFacts
-  /** Null when the schema is not there at all. */
+  /** Null when the schema is not there, or this role may not use it. */
   schema: SchemaFacts | null
+  /** The schema is there, and this role may not use it. */
+  isRefused: boolean
 }
 
 export interface SchemaFacts {
@@ -60,9 +62,12 @@ export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
       text: string
       now: Date
       has_schema: boolean
+      is_refused: boolean
     }>(`select current_setting('server_version_num')::int as number,
           current_setting('server_version') as text, clock_timestamp() as now,
-          to_regclass('migrations') is not null as has_schema`)
+          to_regclass('migrations') is not null as has_schema,
+          exists (select from pg_namespace where nspname = current_setting('search_path')
+            and not has_schema_privilege(oid, 'usage')) as is_refused`)
     const roundTripMs = Date.now() - sentAtMs
     const [row] = rows
     if (row === undefined) throw new Error('the database answers nothing')
@@ -74,6 +79,7 @@ export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
       roundTripMs,
       server: await inspectServer(client, url),
       schema: row.has_schema ? await inspectSchema(client) : null,
+      isRefused: row.is_refused,
     }
   } finally {
     await client.end()
