@@ -2,6 +2,7 @@
 // durations whose buckets grow by √2, so that a percentile is right within 41 %.
 
 import type { EndpointStatus } from './endpoint.ts'
+import { LEASE_POLICY } from './lease.ts'
 
 export interface EndpointHealth {
   failingSince: Date | null
@@ -66,14 +67,23 @@ export function durationBucket(durationMs: number): number {
   return Math.min(DURATION_BUCKETS - 1, Math.ceil(2 * Math.log2(durationMs)))
 }
 
-/** The upper bound of the bucket that holds the given share of all attempts. */
+/** The duration that the given share of all attempts does not exceed, as if those of a bucket were spread evenly over it. */
 export function percentileMs(durations: readonly number[], share: number): number | null {
   const total = durations.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
-  let seen = 0
+  let before = 0
   for (const [bucket, count] of durations.entries()) {
-    seen += count
-    if (seen >= total * share) return Math.round(Math.SQRT2 ** bucket)
+    if (before + count < total * share) {
+      before += count
+      continue
+    }
+    const [from, to] = [bucket === 0 ? 0 : edgeMs(bucket - 1), edgeMs(bucket)]
+    return Math.round(from + ((to - from) * (total * share - before)) / count)
   }
   return null
+}
+
+function edgeMs(bucket: number): number {
+  // No attempt takes longer.
+  return Math.min(Math.SQRT2 ** bucket, LEASE_POLICY.attemptMsMax)
 }
