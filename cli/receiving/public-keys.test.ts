@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { callbackHeaders, HMAC_HEADER } from '../../server/core/signatures/callback-headers.ts'
+import { toSigningKey } from '../../server/core/signatures/signature.ts'
 import vectors from '../../test/vectors/asymmetric-signatures.json' with { type: 'json' }
 import { UsageError } from '../basics/run.ts'
 import { findPublicKeys } from './public-keys.ts'
@@ -26,6 +28,45 @@ async function codes(publicKey: string, keyId = CALLBACK.keyId): Promise<readonl
   })
   return findings.map(({ code }) => code)
 }
+
+test('regression: a receiver with the key from before a rotation is told so, and its signature holds', () => {
+  const [old, current] = ['the key from before', 'the key of today']
+  const body = Buffer.from('{"id":"1"}')
+  const nowMs = Date.parse('2026-11-19T12:00:00Z')
+  const made = callbackHeaders(
+    {
+      ...{
+        eventId: CALLBACK.webhookId,
+        kind: 'payment.paid',
+        sequence: 1,
+        attempt: 1,
+        atMs: nowMs,
+      },
+      ...{ mark: null, traceparent: 'x', extraHeader: null, hmacHeaderName: HMAC_HEADER },
+    },
+    {
+      current: toSigningKey(current),
+      previous: { key: toSigningKey(old), untilMs: nowMs + 1_000 },
+    },
+    [body],
+    null,
+  )
+  const headers: Record<string, string> = {}
+  for (let at = 0; at < made.length; at += 2) {
+    headers[(made[at] as string).toLowerCase()] = made[at + 1] as string
+  }
+  const check = (sharedKey: string, of = headers) =>
+    checkSignature({ headers: of, body, sharedKey, nowMs })
+  assert.deepEqual(check(current), { valid: true, findings: [] })
+  const before = check(old)
+  assert.equal(before.valid, true)
+  assert.deepEqual(
+    before.findings.map(({ code }) => code),
+    ['previous-key'],
+  )
+  assert.equal(check('a key of no one').valid, false)
+  assert.equal(check(old, { ...headers, 'x-paybell-hmac-previous': '00' }).valid, false)
+})
 
 test('a key that is given by hand has the id that the callback names', async () => {
   assert.deepEqual(await codes(CURRENT?.whpk as string), [])

@@ -18,7 +18,7 @@ export interface ReceivedCallback {
   isTest: boolean
   /** Null when no key was given to check it with. */
   signature: 'holds' | 'wrong' | 'missing' | null
-  /** What is wrong with it, in a sentence. */
+  /** What there is to say of it, in a sentence: what is wrong, or that the key was replaced. */
   finding: string | null
   /** The header X-Paybell-Hmac, or the one that the endpoint has chosen. */
   hmac: string | null
@@ -116,8 +116,9 @@ export class CallbackReceiver {
     )
     const given = { headers, body, sharedKey, hmacHeaderName, nowMs: Date.now() }
     const { valid, findings } = checkSignature(given)
-    if (valid) return { signature: 'holds', finding: null }
     const finding = findings[0]?.detail ?? null
+    // It may hold with something to say: that this key was replaced.
+    if (valid) return { signature: 'holds', finding }
     return { signature: headers[this.#hmacHeader] === undefined ? 'missing' : 'wrong', finding }
   }
 

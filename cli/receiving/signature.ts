@@ -146,15 +146,35 @@ function toHeaders({
   return headers
 }
 
-/** The signature doctor of the service, with the one key that is at hand. */
-export function checkSignature(given: {
+interface GivenCallback {
+  /** Names in lower case. */
   headers: Readonly<Record<string, string>>
   body: Uint8Array
   sharedKey: string
   nowMs: number
   serviceKeys?: readonly ServiceKey[] | undefined
   hmacHeaderName?: string | undefined
-}): Diagnosis {
+}
+
+const PREVIOUS_HEADER = `${HMAC_HEADER}-Previous`
+
+/** The signature doctor of the service, with the one key that is at hand: the new one, or the one from before a rotation. */
+export function checkSignature(given: GivenCallback): Diagnosis {
+  const diagnosis = diagnoseWithKey(given)
+  const { headers, hmacHeaderName = HMAC_HEADER } = given
+  const previous = headers[PREVIOUS_HEADER.toLowerCase()]
+  if (diagnosis.valid || previous === undefined) return diagnosis
+  const before = { ...headers, [hmacHeaderName.toLowerCase()]: previous }
+  const { valid, findings } = diagnoseWithKey({ ...given, headers: before })
+  return valid ? { valid, findings: [...findings, REPLACED] } : diagnosis
+}
+
+const REPLACED = {
+  code: 'previous-key',
+  detail: `This key was replaced. ${HMAC_HEADER} is made with the new one; ${PREVIOUS_HEADER} is made with this one until 24 hours after the rotation.`,
+} as const
+
+function diagnoseWithKey(given: GivenCallback): Diagnosis {
   const { headers, body, nowMs, serviceKeys, hmacHeaderName } = given
   const keys = { current: toSigningKey(given.sharedKey), previous: null }
   return diagnose({
