@@ -27,6 +27,8 @@ export interface IssueOptions {
   purposes?: readonly ('client' | 'server')[]
   names?: readonly string[]
   addresses?: readonly string[]
+  /** What an authority may not sign for. */
+  excludedNames?: readonly string[]
   notBefore?: Date
   notAfter?: Date
   key?: KeyObject
@@ -36,9 +38,12 @@ export interface IssueOptions {
 const PURPOSES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' }
 const ECDSA = { sha256: '1.2.840.10045.4.3.2', sha1: '1.2.840.10045.4.1' }
 const RSA = { sha256: '1.2.840.113549.1.1.11', sha1: '1.2.840.113549.1.1.5' }
+/** Against quantum computers. */
+const ML_DSA_65 = '2.16.840.1.101.3.4.3.18'
 const YEAR_MS = 365 * 86_400_000
 
-export function newKey(kind: 'P-256' | number = 'P-256'): KeyObject {
+export function newKey(kind: 'P-256' | 'ml-dsa-65' | number = 'P-256'): KeyObject {
+  if (kind === 'ml-dsa-65') return generateKeyPairSync(kind).privateKey
   return kind === 'P-256'
     ? generateKeyPairSync('ec', { namedCurve: kind }).privateKey
     : generateKeyPairSync('rsa', { modulusLength: kind }).privateKey
@@ -62,7 +67,8 @@ export function issue(options: IssueOptions): Issued {
     createPublicKey(privateKey).export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(...extensions(options))),
   )
-  const signature = sign(options.digest ?? 'sha256', body, issuer.privateKey)
+  const hasDigest = issuer.privateKey.asymmetricKeyType !== 'ml-dsa-65'
+  const signature = sign(hasDigest ? (options.digest ?? 'sha256') : null, body, issuer.privateKey)
   return {
     subject,
     privateKey,
@@ -96,6 +102,7 @@ function toPem(label: string, bytes: Buffer): string {
 }
 
 function algorithmOf(key: KeyObject, digest: 'sha256' | 'sha1'): Buffer {
+  if (key.asymmetricKeyType === 'ml-dsa-65') return sequence(objectId(ML_DSA_65))
   return key.asymmetricKeyType === 'rsa'
     ? sequence(objectId(RSA[digest]), der(0x05))
     : sequence(objectId(ECDSA[digest]))
@@ -119,5 +126,9 @@ function extensions(options: IssueOptions): Buffer[] {
     ),
   ]
   if (names.length > 0) add('2.5.29.17', sequence(...names))
+  const excluded = (options.excludedNames ?? []).map((name) =>
+    sequence(der(0x82, Buffer.from(name))),
+  )
+  if (excluded.length > 0) add('2.5.29.30', sequence(der(0xa1, ...excluded)))
   return found
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { costlyKey } from '../../../test/adversary/costly-receivers.ts'
 import { issue, newKey } from '../../../test/support/issue-certificate.ts'
 import {
   type CertificateChain,
@@ -125,4 +126,9 @@ test('authorities may come in any order, and each has to be one', () => {
   assert.match(refusal(readAuthorities(own.pem, NOW)), /no certificate of an authority/)
   const old = issue({ subject: 'CN=Old', isAuthority: true, notAfter: new Date(NOW - DAY_MS) })
   assert.match(refusal(readAuthorities(old.pem, NOW)), /expired/)
+})
+
+test('regression: an authority whose key takes long to verify is refused', () => {
+  const slow = issue({ subject: 'CN=Slow', isAuthority: true, key: costlyKey() })
+  assert.match(refusal(readAuthorities(slow.pem, NOW)), /RSA that takes long to verify/)
 })

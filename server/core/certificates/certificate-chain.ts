@@ -7,6 +7,9 @@ import { pemBlocks } from './pem.ts'
 const CHAIN_CERTIFICATES_MAX = 10
 export const CHAIN_CHARACTERS_MAX = 32_768
 const RSA_BITS_MIN = 2_048
+/** Above these, verifying what such a key has signed takes long: an authority is a client's choice. */
+const RSA_BITS_MAX = 8_192
+const RSA_EXPONENT_MAX = 2n ** 33n
 const CURVES: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1']
 const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2'
 const ANY_PURPOSE = '2.5.29.37.0'
@@ -117,13 +120,16 @@ function signsItself({ subject, issuer }: X509Certificate): boolean {
 }
 
 function keyWeakness(key: KeyObject, whose: string): string | null {
-  const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {}
+  const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {}
   switch (key.asymmetricKeyType) {
     case 'rsa':
     case 'rsa-pss':
-      return (modulusLength ?? 0) >= RSA_BITS_MIN
-        ? null
-        : `${whose} is RSA with ${modulusLength} bits: at least ${RSA_BITS_MIN} are needed.`
+      if (modulusLength < RSA_BITS_MIN) {
+        return `${whose} is RSA with ${modulusLength} bits: at least ${RSA_BITS_MIN} are needed.`
+      }
+      return modulusLength > RSA_BITS_MAX || publicExponent >= RSA_EXPONENT_MAX
+        ? `${whose} is RSA that takes long to verify: use at most ${RSA_BITS_MAX} bits, and the usual exponent 65537.`
+        : null
     case 'ec':
       return CURVES.includes(namedCurve)
         ? null
