@@ -52,5 +52,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'tls-name': 'Its certificate is for another name: check the address.',
   'tls-authority':
     'No authority that is trusted here has signed its certificate: see PAYBELL_EXTRA_CA_FILE.',
+  'tls-too-costly':
+    'Its certificates cost too much to verify: it should serve a usual chain, with usual keys.',
   'blocked-address': 'It is a private address: see PAYBELL_ALLOWED_NETWORKS if that is meant.',
 }

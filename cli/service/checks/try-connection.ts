@@ -2,6 +2,7 @@
 // without a byte of HTTP: whether an address can be reached from here, and if not, why.
 
 import type { Outcome } from '../../../server/core/delivery/delivery.ts'
+import { DEBT_POLICY } from '../../../server/core/network/handshake-debts.ts'
 import type { TargetPolicy } from '../../../server/core/network/network-rules.ts'
 import {
   ConnectFailure,
@@ -24,6 +25,7 @@ export async function connectAsCallback(url: string, options: TryOptions): Promi
     policy: options.policy,
     resolve: options.resolve ?? createResolver(),
     monotonicMs: () => performance.now(),
+    debtPolicy: DEBT_POLICY,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     secureContext: new TlsContexts(options.extraCa).usual(),
   })
@@ -32,6 +34,7 @@ export async function connectAsCallback(url: string, options: TryOptions): Promi
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
     tls: null,
+    clientKey: 0,
     // Nothing is asked, so nothing is read.
     onBytes: () => {},
   }

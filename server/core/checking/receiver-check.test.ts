@@ -75,7 +75,7 @@ const answered = (status: number, durationMs = 10): Answered => ({
   outcome: { kind: 'answered', status },
   durationMs,
 })
-const silent = (reason: 'timeout' | 'connection-reset'): Answered => ({
+const silent = (reason: 'timeout' | 'connection-reset' | 'tls-too-costly'): Answered => ({
   outcome: { kind: 'unreachable', reason } as Outcome,
   durationMs: 10,
 })
@@ -91,6 +91,7 @@ const JUDGEMENTS: [string, Answered[], string, RegExp][] = [
   ['valid-signature', [answered(204)], 'fail', /exactly 200/],
   ['valid-signature', [answered(302)], 'fail', /redirects/],
   ['valid-signature', [silent('timeout')], 'fail', /timed out.*afterwards/],
+  ['valid-signature', [silent('tls-too-costly')], 'fail', /TLS handshake too costly.*usual keys/],
   [
     'valid-signature',
     [tokenless('token-refused', 'The token endpoint answered 401 invalid_client.')],

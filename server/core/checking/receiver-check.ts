@@ -134,6 +134,8 @@ function remedy(outcome: Outcome): string | null {
       return 'Check tokenUrl of oauth2, and that the token endpoint can be reached from outside. The tls settings hold for it, too.'
     case 'tls-authority':
       return 'Serve the intermediate certificates too. Where the authority is private, give it in tls.certificateAuthorities.'
+    case 'tls-too-costly':
+      return 'Serve at most 10 certificates, 32 KiB in all, with usual keys, such as RSA with 2,048 bits or P-256. After a handshake that took too long, wait a while.'
     case 'tls-name':
       return 'Serve a certificate for this host name, or register the name that it is for.'
     case 'tls-error':

@@ -21,6 +21,7 @@ export type UnreachableReason =
   | 'tls-error'
   | 'tls-name'
   | 'tls-authority'
+  | 'tls-too-costly'
   | 'certificate-refused'
   | 'connection-reset'
   | 'timeout'

@@ -30,6 +30,10 @@ const FAILURES = {
     words: 'certificate from an unknown authority',
     why: 'No trusted authority has signed it, or its chain is incomplete.',
   },
+  'tls-too-costly': {
+    words: 'TLS handshake too costly',
+    why: 'Its certificates are too many, have unusual keys, or take too long to verify.',
+  },
   'certificate-refused': {
     words: 'client certificate refused',
     why: 'The receiver asks for one, and does not take what it is shown.',

@@ -6,6 +6,7 @@
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import type { AttemptResult } from '../../core/delivery/callback-request.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
+import { DEBT_POLICY, type DebtPolicy } from '../../core/network/handshake-debts.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange, type ExchangeLimits, type ExchangeParts, type Posted } from './exchange.ts'
@@ -29,6 +30,8 @@ export interface CallbackClientOptions {
   bodyBytesMax?: number
   excerptBytesMax?: number
   extraCa?: string
+  /** How much the TLS handshakes with a client's receivers may cost. */
+  debtPolicy?: DebtPolicy
   connectionsPerOrigin?: number
   socketsMax?: number
   idleMsMax?: number
@@ -62,6 +65,7 @@ export class CallbackClient {
         policy: options.policy,
         resolve: options.resolve ?? createResolver(),
         monotonicMs,
+        debtPolicy: options.debtPolicy ?? DEBT_POLICY,
         connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
         secureContext: contexts.usual(),
       }),

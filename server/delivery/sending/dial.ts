@@ -1,17 +1,19 @@
-// Opens a socket, plain or with TLS. It checks nothing itself: the guarded connector alone calls it. What a socket
-// reads is handed over at once, in one buffer for all of them: no stream in between, nothing allocated.
+// Opens a socket, plain or with TLS. It checks no address itself: the guarded connector alone calls it. What a socket
+// reads is handed over at once, in one buffer for all of them; beneath TLS, to the gate of the handshake.
 
 import {
-  connect as connectTcp,
   type LookupFunction,
-  type Socket,
+  Socket,
+  type SocketConstructorOpts,
   type TcpNetConnectOpts,
 } from 'node:net'
-import { type ConnectionOptions, connect as connectTls, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import { BoundedMap } from '../../core/plain/bounded-map.ts'
+import { connectGated } from '../handshake/gated-tls.ts'
 import type { TlsSettings } from './tls-settings.ts'
 
-export interface DialTarget {
+/** Where to, for whomever. */
+export interface DialPlace {
   protocol: string
   /** An address without brackets, or a name. */
   hostname: string
@@ -19,6 +21,11 @@ export interface DialTarget {
   port: string
   /** Of the endpoint's own; null for the usual. */
   tls: TlsSettings | null
+}
+
+export interface DialTarget extends DialPlace {
+  /** Whose callback it is. */
+  clientKey: number
   /** Called with a view of a buffer that is used again: what is kept has to be copied. */
   onBytes(bytes: Buffer): void
 }
@@ -28,7 +35,19 @@ export interface DialOptions {
   secureContext: SecureContext
 }
 
-export type DialFn = (target: DialTarget, servername: string | undefined) => Socket
+export interface Dialled {
+  /** What is written to and listened to. */
+  socket: Socket
+  /** The same, or what is beneath TLS: it knows the peer's address. */
+  tcp: Socket
+}
+
+export type DialFn = (
+  target: DialTarget,
+  servername: string | undefined,
+  /** Called once, with the CPU time of a handshake. */
+  onHandshake: (ms: number) => void,
+) => Dialled
 
 const READ_BYTES = 64 * 1024
 /** TLS sessions that may be taken up again, by name: a handshake with one costs a round trip less. */
@@ -39,11 +58,14 @@ export function createDial({ lookup, secureContext }: DialOptions): DialFn {
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
   const sessions = new BoundedMap<string, Buffer>(SESSIONS_MAX)
 
-  return ({ protocol, hostname, port, tls, onBytes }, servername) => {
-    const isTls = protocol === 'https:'
-    const tcp: TcpNetConnectOpts = {
+  return (target, servername, onHandshake) => {
+    const { hostname, tls } = target
+    const isTls = target.protocol === 'https:'
+    const port = target.port === '' ? (isTls ? 443 : 80) : Number(target.port)
+    let take = target.onBytes
+    const options: TcpNetConnectOpts & SocketConstructorOpts = {
       host: hostname,
-      port: port === '' ? (isTls ? 443 : 80) : Number(port),
+      port,
       lookup,
       noDelay: true,
       keepAlive: true,
@@ -54,25 +76,35 @@ export function createDial({ lookup, secureContext }: DialOptions): DialFn {
       onread: {
         buffer,
         callback: (size) => {
-          onBytes(buffer.subarray(0, size))
+          take(buffer.subarray(0, size))
           return true
         },
       },
     }
-    if (!isTls) return connectTcp(tcp)
+    const tcp = new Socket(options)
+    if (!isTls) return { socket: tcp.connect(options), tcp }
+
     // A session stands for the certificates that it began with: other settings never take it up.
-    const sessionKey = `${servername ?? hostname} ${tls?.name ?? ''}`
-    const session = sessions.get(sessionKey)
-    const options: ConnectionOptions = {
-      ...(tcp as ConnectionOptions),
-      secureContext: tls?.context ?? secureContext,
-      rejectUnauthorized: true,
-      ALPNProtocols: ['http/1.1'],
-      ...(servername === undefined ? {} : { servername }),
-      ...(session === undefined ? {} : { session }),
-    }
-    return connectTls(options).on('session', (given: Buffer) => {
-      sessions.set(sessionKey, given)
+    const key = `${servername ?? hostname} ${tls?.name ?? ''}`
+    const session = sessions.get(key)
+    const gated = connectGated(
+      tcp,
+      {
+        host: hostname,
+        secureContext: tls?.context ?? secureContext,
+        rejectUnauthorized: true,
+        ALPNProtocols: ['http/1.1'],
+        ...(servername === undefined ? {} : { servername }),
+        ...(session === undefined ? {} : { session }),
+      },
+      onHandshake,
+    )
+    take = gated.take
+    gated.socket.on('session', (given: Buffer) => {
+      sessions.set(key, given)
     })
+    gated.socket.on('data', target.onBytes)
+    tcp.connect(options)
+    return { socket: gated.socket, tcp }
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/raw-receiver.ts'
 import { until } from '../../../test/support/until.ts'
 import type { Outcome } from '../../core/delivery/delivery.ts'
+import { DEBT_POLICY } from '../../core/network/handshake-debts.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
 import { ConnectFailure, createGuardedConnector } from './guarded-connector.ts'
@@ -338,6 +339,7 @@ test('S1: the connector itself refuses forbidden literals, for which no look-up 
     policy,
     resolve,
     monotonicMs: () => performance.now(),
+    debtPolicy: DEBT_POLICY,
     connectTimeoutMs: 1_000,
     secureContext: new TlsContexts(undefined).usual(),
   })
@@ -349,6 +351,7 @@ test('S1: the connector itself refuses forbidden literals, for which no look-up 
         protocol,
         port: String(receiver.port),
         tls: null,
+        clientKey: 1,
         onBytes: () => {},
       }
       const answer: { error?: Error | null; socket?: Socket | null } = {}

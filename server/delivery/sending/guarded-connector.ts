@@ -7,7 +7,9 @@ import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Outcome } from '../../core/delivery/delivery.ts'
+import { type DebtPolicy, HandshakeDebts } from '../../core/network/handshake-debts.ts'
 import { isAllowedAddress, type TargetPolicy } from '../../core/network/network-rules.ts'
+import { HandshakeRefused } from '../handshake/gated-tls.ts'
 import { createDial, type DialTarget } from './dial.ts'
 import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
 import type { ResolveFn } from './resolver.ts'
@@ -30,11 +32,13 @@ export interface ConnectorOptions {
   resolve: ResolveFn
   monotonicMs: () => number
   connectTimeoutMs: number
+  /** How much the handshakes with a client's receivers may cost. */
+  debtPolicy: DebtPolicy
   /** Of connections whose endpoint has no settings of its own. */
   secureContext: SecureContext
 }
 
-/** Calls back once, unless the socket that it returns is destroyed before; with null it has called back already. */
+/** Calls back once, also when the socket that it returns is destroyed before; with null it has called back already. */
 export type ConnectFn = (
   target: DialTarget,
   callback: (error: Error | null, socket: Socket | null) => void,
@@ -42,6 +46,8 @@ export type ConnectFn = (
 
 const BLOCKED: Outcome = { kind: 'blocked', reason: 'blocked-address' }
 const RESET: Outcome = { kind: 'unreachable', reason: 'connection-reset' }
+const TOO_COSTLY: Outcome = { kind: 'unreachable', reason: 'tls-too-costly' }
+const TLS_ERROR: Outcome = { kind: 'unreachable', reason: 'tls-error' }
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
@@ -50,6 +56,7 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
     lookup: createGuardedLookup(policy, options.resolve),
     secureContext: options.secureContext,
   })
+  const debts = new HandshakeDebts(options.debtPolicy)
 
   return (target, callback) => {
     const host = withoutFinalDot(target.hostname)
@@ -58,23 +65,37 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
       callback(new ConnectFailure(BLOCKED), null)
       return null
     }
+    const { protocol, port, clientKey } = target
+    const origin = `${protocol} ${host} ${port}`
+    if (debts.isPaused(clientKey, origin, monotonicMs())) {
+      callback(new ConnectFailure(TOO_COSTLY), null)
+      return null
+    }
     // TCP is through: what fails now fails in TLS.
     let isConnected = false
     const limit = new TimeLimit(monotonicMs, () => socket.destroy(new ConnectFailure(TIMEOUT)))
     // The final dot is dropped from SNI, as RFC 6066 §3 asks; the look-up is qualified without it.
     const servername = isIP(host) === 0 ? host : undefined
-    const socket = dial({ ...target, hostname: host }, servername)
+    const { socket, tcp } = dial({ ...target, hostname: host }, servername, (ms) => {
+      debts.charge(clientKey, origin, ms, monotonicMs())
+    })
     limit.set(monotonicMs() + connectTimeoutMs)
     // First among the listeners: TLS begins its handshake in one that was added before.
-    socket.prependOnceListener('connect', () => {
+    tcp.prependOnceListener('connect', () => {
       isConnected = true
-      const peer = socket.remoteAddress
+      const peer = tcp.remoteAddress
       // A peer that is gone already has no address any more.
       if (peer === undefined) socket.destroy(new ConnectFailure(RESET))
       else if (!isAllowedAddress(peer, rules)) socket.destroy(new ConnectFailure(BLOCKED))
     })
     let isTold = false
-    socket.once(target.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+    const fail = (failure: Error) => {
+      limit.clear()
+      if (isTold) return
+      isTold = true
+      callback(failure, null)
+    }
+    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
       limit.clear()
       // Destroyed by the check above: its error is about to come.
       if (socket.destroyed) return
@@ -82,13 +103,9 @@ export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
       callback(null, socket)
     })
     // It stays: an error without a listener ends the process.
-    socket.on('error', (error) => {
-      limit.clear()
-      if (isTold) return
-      isTold = true
-      callback(toFailure(error, isConnected), null)
-    })
-    socket.once('close', () => limit.clear())
+    socket.on('error', (error) => fail(toFailure(error, isConnected)))
+    // Without an error, too: no one waits for a socket that is gone.
+    socket.once('close', () => fail(new ConnectFailure(RESET)))
     return socket
   }
 }
@@ -145,6 +162,9 @@ function withoutFinalDot(hostname: string): string {
 function toFailure(error: Error, isConnected: boolean): ConnectFailure | OwnFailure {
   if (error instanceof ConnectFailure || error instanceof OwnFailure) return error
   if (isOwnFailure(error)) return new OwnFailure(error)
+  if (error instanceof HandshakeRefused) {
+    return new ConnectFailure(error.why === 'too-costly' ? TOO_COSTLY : TLS_ERROR, error)
+  }
   const code = codeOf(error)
   // Of a name's several addresses one that did not answer is enough: the others would have been tried again.
   const isSlow =

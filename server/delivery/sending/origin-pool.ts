@@ -3,7 +3,7 @@
 
 import { NO_BYTES, type RememberedHead } from './answer-reader.ts'
 import { Chain, Link } from './chain.ts'
-import type { DialTarget } from './dial.ts'
+import type { DialPlace } from './dial.ts'
 import type { TlsSettings } from './tls-settings.ts'
 import { Wire, type WireParts } from './wire.ts'
 
@@ -25,7 +25,7 @@ export class Connection {
   isGone = false
 
   constructor(parts: WireParts, pool: OriginPool, openedAtMs: number, onLost: () => void) {
-    this.wire = new Wire(parts, pool.place, pool.remembered, onLost)
+    this.wire = new Wire(parts, pool.place, pool.clientKey, pool.remembered, onLost)
     this.pool = pool
     this.openedAtMs = openedAtMs
   }
@@ -50,7 +50,7 @@ export class OriginPool {
 }
 
 /** Where a request goes, and how: requests of one client with the same key may share a connection. */
-export interface Place extends Omit<DialTarget, 'onBytes'> {
+export interface Place extends DialPlace {
   key: string
 }
 

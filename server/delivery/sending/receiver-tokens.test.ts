@@ -8,6 +8,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
+import { chainUnder, costlyKey } from '../../../test/adversary/costly-receivers.ts'
 import {
   FORBIDDEN_IPV4,
   ipv4Spellings,
@@ -468,4 +469,13 @@ test('the token endpoint is shown the same certificate, and believed by the same
   assert.equal(await attempt({ tokenUrl }, { url, tls }), 200)
   assert.deepEqual(names, ['paybell', 'paybell'])
   assert.equal(await attempt({ tokenUrl }, { url }), 'token-unreachable')
+})
+
+test('regression: a token endpoint whose certificates take long to verify is not asked', async (t) => {
+  const { receiver, attempt, detail } = await startWorld(t)
+  const tls = chainUnder(costlyKey(2_048), 3).options
+  const { port } = await startRawReceiver(t, () => {}, { tls })
+  assert.equal(await attempt({ tokenUrl: `https://127.0.0.1:${port}/token` }), 'token-unreachable')
+  assert.match(detail(), /tls-too-costly/)
+  assert.equal(receiver.seen.length, 0)
 })

@@ -1,7 +1,13 @@
 // What a connection over TLS is opened with, where an endpoint has settings of its own: a certificate to show, and the
 // authorities that are believed. Connections and sessions of different settings are never shared: each has a name.
 
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { constants } from 'node:crypto'
+import {
+  createSecureContext,
+  DEFAULT_CIPHERS,
+  getCACertificates,
+  type SecureContext,
+} from 'node:tls'
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import { digestOf } from '../../core/delivery/endpoint-tls.ts'
 import { BoundedMap } from '../../core/plain/bounded-map.ts'
@@ -16,6 +22,8 @@ export interface TlsSettings {
 const CONTEXTS_MAX = 1_000
 
 const MIN_VERSION = 'TLSv1.2'
+/** Without Diffie-Hellman in groups that the receiver chooses: one of 10,000 bits holds the loop for a second (TLS 1.2). */
+const CIPHERS = `${DEFAULT_CIPHERS}:!kDHE`
 
 export class TlsContexts {
   readonly #publicAuthorities: readonly string[] | undefined
@@ -51,6 +59,8 @@ export class TlsContexts {
     const ca = authorities ?? this.#publicAuthorities
     return createSecureContext({
       minVersion: MIN_VERSION,
+      ciphers: CIPHERS,
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       ...(ca === undefined ? {} : { ca: [...ca] }),
       // An authority that is named is believed, also one that another has signed.
       ...(authorities === null ? {} : { allowPartialTrustChain: true }),

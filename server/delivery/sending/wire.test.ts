@@ -48,6 +48,7 @@ function startWire() {
       },
     },
     { protocol: 'http:', hostname: 'x', tls: null, port: '' },
+    1,
     { bytes: NO_BYTES, head: null },
     () => calls.push('lost'),
   )

@@ -4,7 +4,7 @@
 
 import type { Socket } from 'node:net'
 import { AnswerReader, type AnswerTaker, type RememberedHead } from './answer-reader.ts'
-import type { DialTarget } from './dial.ts'
+import type { DialPlace } from './dial.ts'
 import type { ConnectFn } from './guarded-connector.ts'
 import type { Looking, NextRound } from './next-round.ts'
 import { joined, type RequestBytes } from './request-bytes.ts'
@@ -28,7 +28,8 @@ const JOINED_BYTES_MAX = 64 * 1024
 
 export class Wire implements Looking {
   readonly #parts: WireParts
-  readonly #place: Omit<DialTarget, 'onBytes'>
+  readonly #place: DialPlace
+  readonly #clientKey: number
   readonly #remembered: RememberedHead
   readonly #onLost: () => void
   #reader: AnswerReader
@@ -43,12 +44,14 @@ export class Wire implements Looking {
   /** `onLost` is called when a socket ends that carries nothing. */
   constructor(
     parts: WireParts,
-    place: Omit<DialTarget, 'onBytes'>,
+    place: DialPlace,
+    clientKey: number,
     remembered: RememberedHead,
     onLost: () => void,
   ) {
     this.#parts = parts
     this.#place = place
+    this.#clientKey = clientKey
     this.#remembered = remembered
     this.#onLost = onLost
     this.#reader = new AnswerReader(remembered)
@@ -98,7 +101,8 @@ export class Wire implements Looking {
     const reader = new AnswerReader(this.#remembered)
     this.#reader = reader
     const onBytes = (bytes: Buffer) => this.#take(reader, bytes)
-    this.#socket = this.#parts.connect({ ...this.#place, onBytes }, (error, socket) => {
+    const target = { ...this.#place, clientKey: this.#clientKey, onBytes }
+    this.#socket = this.#parts.connect(target, (error, socket) => {
       if (this.#isDestroyed) socket?.destroy()
       else if (socket === null) this.#break(error)
       else this.#onConnected(socket)
