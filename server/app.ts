@@ -157,6 +157,7 @@ export function createApp(options: AppOptions): PaybellApp {
   // Sending, and what is said about it.
   const client = new CallbackClient({
     policy: targets,
+    nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
     cautiousMs,
     // Lanes bound what is in flight. A limit per origin would let endpoints that hang hold up the

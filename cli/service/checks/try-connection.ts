@@ -24,6 +24,7 @@ export async function connectAsCallback(url: string, options: TryOptions): Promi
   const connect = createGuardedConnector({
     policy: options.policy,
     resolve: options.resolve ?? createResolver(),
+    nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     debtPolicy: DEBT_POLICY,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

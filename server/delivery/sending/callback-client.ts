@@ -18,6 +18,8 @@ import { TlsContexts, type TlsSettings } from './tls-settings.ts'
 export interface CallbackClientOptions {
   policy: TargetPolicy
   resolve?: ResolveFn
+  /** By which certificates end. */
+  nowMs?: () => number
   monotonicMs?: () => number
   /** As the engine's: a machine that slept must not send what it began before. */
   cautiousMs?: () => number
@@ -64,6 +66,7 @@ export class CallbackClient {
       connect: createGuardedConnector({
         policy: options.policy,
         resolve: options.resolve ?? createResolver(),
+        nowMs: options.nowMs ?? (() => performance.timeOrigin + performance.now()),
         monotonicMs,
         debtPolicy: options.debtPolicy ?? DEBT_POLICY,
         connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

@@ -8,8 +8,8 @@ import {
   type TcpNetConnectOpts,
 } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import { BoundedMap } from '../../core/plain/bounded-map.ts'
 import { connectGated } from '../handshake/gated-tls.ts'
+import { type SessionClocks, TlsSessions } from '../handshake/tls-sessions.ts'
 import type { TlsSettings } from './tls-settings.ts'
 
 /** Where to, for whomever. */
@@ -24,7 +24,7 @@ export interface DialPlace {
 }
 
 export interface DialTarget extends DialPlace {
-  /** Whose callback it is. */
+  /** Clients share no TLS session. */
   clientKey: number
   /** Called with a view of a buffer that is used again: what is kept has to be copied. */
   onBytes(bytes: Buffer): void
@@ -33,6 +33,7 @@ export interface DialTarget extends DialPlace {
 export interface DialOptions {
   lookup: LookupFunction
   secureContext: SecureContext
+  clocks: SessionClocks
 }
 
 export interface Dialled {
@@ -50,16 +51,14 @@ export type DialFn = (
 ) => Dialled
 
 const READ_BYTES = 64 * 1024
-/** TLS sessions that may be taken up again, by name: a handshake with one costs a round trip less. */
-const SESSIONS_MAX = 100
 const TCP_KEEP_ALIVE_MS = 60_000
 
-export function createDial({ lookup, secureContext }: DialOptions): DialFn {
+export function createDial({ lookup, secureContext, clocks }: DialOptions): DialFn {
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
-  const sessions = new BoundedMap<string, Buffer>(SESSIONS_MAX)
+  const sessions = new TlsSessions(clocks)
 
   return (target, servername, onHandshake) => {
-    const { hostname, tls } = target
+    const { hostname, tls, clientKey } = target
     const isTls = target.protocol === 'https:'
     const port = target.port === '' ? (isTls ? 443 : 80) : Number(target.port)
     let take = target.onBytes
@@ -85,8 +84,8 @@ export function createDial({ lookup, secureContext }: DialOptions): DialFn {
     if (!isTls) return { socket: tcp.connect(options), tcp }
 
     // A session stands for the certificates that it began with: other settings never take it up.
-    const key = `${servername ?? hostname} ${tls?.name ?? ''}`
-    const session = sessions.get(key)
+    const key = `${clientKey} ${servername ?? hostname} ${port} ${tls?.name ?? ''}`
+    const session = sessions.find(key)
     const gated = connectGated(
       tcp,
       {
@@ -95,14 +94,12 @@ export function createDial({ lookup, secureContext }: DialOptions): DialFn {
         rejectUnauthorized: true,
         ALPNProtocols: ['http/1.1'],
         ...(servername === undefined ? {} : { servername }),
-        ...(session === undefined ? {} : { session }),
+        ...(session === null ? {} : { session: session.bytes }),
       },
       onHandshake,
     )
     take = gated.take
-    gated.socket.on('session', (given: Buffer) => {
-      sessions.set(key, given)
-    })
+    sessions.keepFrom(gated.socket, key, session)
     gated.socket.on('data', target.onBytes)
     tcp.connect(options)
     return { socket: gated.socket, tcp }

@@ -338,6 +338,7 @@ test('S1: the connector itself refuses forbidden literals, for which no look-up 
   const connect = createGuardedConnector({
     policy,
     resolve,
+    nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
     debtPolicy: DEBT_POLICY,
     connectTimeoutMs: 1_000,

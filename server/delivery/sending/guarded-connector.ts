@@ -30,6 +30,7 @@ export class ConnectFailure extends Error {
 export interface ConnectorOptions {
   policy: TargetPolicy
   resolve: ResolveFn
+  nowMs: () => number
   monotonicMs: () => number
   connectTimeoutMs: number
   /** How much the handshakes with a client's receivers may cost. */
@@ -51,10 +52,11 @@ const TLS_ERROR: Outcome = { kind: 'unreachable', reason: 'tls-error' }
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
-  const { policy, monotonicMs, connectTimeoutMs } = options
+  const { policy, nowMs, monotonicMs, connectTimeoutMs } = options
   const dial = createDial({
     lookup: createGuardedLookup(policy, options.resolve),
     secureContext: options.secureContext,
+    clocks: { nowMs, monotonicMs },
   })
   const debts = new HandshakeDebts(options.debtPolicy)
 

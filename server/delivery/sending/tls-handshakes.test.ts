@@ -1,6 +1,7 @@
 // What a receiver shows before TLS is up, and sessions that are taken up again: over real sockets.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -8,6 +9,7 @@ import type { TLSSocket, TlsOptions } from 'node:tls'
 import { chainUnder, costlyKey, groupOf } from '../../../test/adversary/costly-receivers.ts'
 import { issue, newKey } from '../../../test/support/issue-certificate.ts'
 import { answering, startRawReceiver } from '../../../test/support/raw-receiver.ts'
+import { until } from '../../../test/support/until.ts'
 import { CallbackClient, type CallbackClientOptions } from './callback-client.ts'
 
 const NAME = 'receiver.example.test'
@@ -54,6 +56,42 @@ function startSend(t: TestContext, options: Partial<CallbackClientOptions> = {})
 }
 
 for (const version of VERSIONS) {
+  test(`regression: a session ends with the certificate that it began with, over ${version}`, async (t) => {
+    // Whole seconds: a certificate knows no others.
+    const endsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_000)
+    const { port, resumed } = await startReceiver(t, { ...certified(endsAt), ...only(version) })
+    const send = startSend(t)
+    assert.deepEqual([await send(port), await send(port)], [200, 200])
+    assert.deepEqual(resumed, [false, true])
+    await until('the certificate has ended', () => Date.now() > endsAt.getTime() + 1_000)
+    assert.equal(await send(port), 'tls-error')
+    assert.ok(!resumed.slice(2).includes(true))
+  })
+
+  test(`regression: a session ends an hour after its full handshake, however often it is taken up, over ${version}`, async (t) => {
+    const { port, resumed } = await startReceiver(t, { ...certified(), ...only(version) })
+    let aheadMs = 0
+    const send = startSend(t, { monotonicMs: () => performance.now() + aheadMs })
+    for (const minutes of [0, 30, 58, 61, 90]) {
+      aheadMs = minutes * 60_000
+      assert.equal(await send(port), 200)
+    }
+    assert.deepEqual(resumed, [false, true, true, false, true])
+  })
+
+  test(`regression: a session is of one client and one port, over ${version}`, async (t) => {
+    // Either server takes up what the other has given.
+    const shared = { ...certified(), ...only(version), ticketKeys: randomBytes(48) }
+    const one = await startReceiver(t, shared)
+    const other = await startReceiver(t, shared)
+    const send = startSend(t)
+    assert.equal(await send(one.port, 1), 200)
+    assert.equal(await send(one.port, 2), 200)
+    assert.equal(await send(other.port, 1), 200)
+    assert.equal(await send(one.port, 1), 200)
+    assert.deepEqual([one.resumed, other.resumed], [[false, false, true], [false]])
+  })
+
   test(`regression: a chain that takes long to verify is refused before it is, over ${version}`, async (t) => {
     const { port } = await startReceiver(t, {
       ...chainUnder(costly, 4).options,
