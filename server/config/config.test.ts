@@ -722,4 +722,13 @@ describe('the Kafka source', () => {
     }
     assert.deepEqual(faultyNames('sandbox', SASL), Object.keys(SASL))
   })
+
+  test('regression: a password is not sent as it is where nothing encrypts it', () => {
+    const plain = { ...KAFKA, ...SASL, PAYBELL_KAFKA_SASL_MECHANISM: 'plain' }
+    for (const tls of [{}, { PAYBELL_KAFKA_TLS: 'off' }]) {
+      assert.throws(() => sandbox({ ...plain, ...tls }), /is PLAIN.*set PAYBELL_KAFKA_TLS=on/)
+    }
+    assert.equal(sandbox({ ...plain, PAYBELL_KAFKA_TLS: 'on' }).kafka?.sasl?.mechanism, 'PLAIN')
+    assert.equal(sandbox({ ...KAFKA, ...SASL }).kafka?.tls, null, 'SCRAM sends none')
+  })
 })

@@ -34,6 +34,11 @@ export function readKafka(
     tls: readSwitch('PAYBELL_KAFKA_TLS', read, faults) ? { extraCa } : null,
     sasl: readSasl(read, faults),
   }
+  if (settings.sasl?.mechanism === 'PLAIN' && settings.tls === null) {
+    faults.push(
+      `${SASL[0]} is PLAIN, which sends the password as it is: set PAYBELL_KAFKA_TLS=on, or use SCRAM-SHA-512`,
+    )
+  }
   if (!settings.brokers.every(isBroker)) {
     faults.push('PAYBELL_KAFKA_BROKERS must be host:port, comma-separated')
   }

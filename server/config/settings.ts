@@ -249,7 +249,8 @@ export const SETTINGS = [
   },
   {
     name: 'PAYBELL_KAFKA_SASL_MECHANISM',
-    about: 'PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512: how the user proves who it is.',
+    about:
+      'PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512: how the user proves who it is. PLAIN needs PAYBELL_KAFKA_TLS=on.',
   },
   {
     name: 'PAYBELL_KAFKA_SASL_USERNAME',
