@@ -6,7 +6,7 @@ import type { FetchedPartition } from '../../server/sources/kafka/record-batches
 const IS_TRANSACTIONAL = 0b1_0000
 const IS_CONTROL = 0b10_0000
 
-/** A null value is a tombstone. A producer's id makes it part of a transaction. */
+/** A null value is a tombstone. The key of a payment is its id. A producer's id makes it part of a transaction. */
 export function batch(
   firstOffset: bigint,
   values: readonly (string | Buffer | null)[],
@@ -30,11 +30,16 @@ export function batch(
       attributes: 0,
       timestampDelta: 0n,
       offsetDelta,
-      key: null,
+      key: keyOf(value),
       value: value === null ? null : Buffer.from(value),
       headers: [],
     })),
   }
+}
+
+function keyOf(value: string | Buffer | null): Buffer | null {
+  const [, id] = /"id":"([^"]+)"/.exec(String(value)) ?? []
+  return id === undefined ? null : Buffer.from(id)
 }
 
 export function control(

@@ -7,6 +7,7 @@ import { isPoison, readPaymentMessage, readPaymentRecord } from './payment-messa
 
 const ACCOUNT = '0197a000-0000-7000-8000-00000000000a'
 const SUBJECT = `paybell.payments.${ACCOUNT}`
+const KEY = Buffer.from(SAMPLE.id)
 
 test('the account is the last token of the subject, in any case', () => {
   const read = readPaymentMessage(`a.b.${ACCOUNT.toUpperCase()}`, sampleBody())
@@ -47,7 +48,7 @@ test('what cannot be read is a value with its code, never an exception', () => {
 })
 
 test('a record names its account itself, and may have members that are not known', () => {
-  const read = readPaymentRecord(sampleBody({ accountId: ACCOUNT, unheardOf: 1 }))
+  const read = readPaymentRecord(KEY, sampleBody({ accountId: ACCOUNT, unheardOf: 1 }))
   assert.equal(read.error, null)
   assert.equal(read.change?.accountId, ACCOUNT)
   assert.equal(read.accountId, ACCOUNT)
@@ -55,18 +56,40 @@ test('a record names its account itself, and may have members that are not known
 })
 
 test('a record that cannot be read says why, a tombstone too', () => {
-  const { error, paymentId } = readPaymentRecord(sampleBody())
+  const { error, paymentId } = readPaymentRecord(KEY, sampleBody())
   assert.equal(paymentId, SAMPLE.id)
   assert.deepEqual(
     error?.errors?.map(({ pointer, code }) => [pointer, code]),
     [['/accountId', 'missing']],
   )
-  const tombstone = readPaymentRecord(null)
+  const tombstone = readPaymentRecord(KEY, null)
   assert.equal(tombstone.error?.code, 'malformed-json')
   assert.match(tombstone.error?.message ?? '', /tombstone/)
-  assert.equal(readPaymentRecord(Buffer.from('{')).error?.code, 'malformed-json')
+  assert.equal(readPaymentRecord(KEY, Buffer.from('{')).error?.code, 'malformed-json')
   const long = Buffer.alloc(PAYMENT_BODY_BYTES_MAX + 1, 0x20)
-  assert.equal(readPaymentRecord(long).error?.code, 'body-too-large')
+  assert.equal(readPaymentRecord(KEY, long).error?.code, 'body-too-large')
+})
+
+test('regression: a record whose key is not the id of its payment is refused, one without a key, too', () => {
+  const body = sampleBody({ accountId: ACCOUNT })
+  for (const key of [SAMPLE.id, SAMPLE.id.toUpperCase()]) {
+    assert.equal(readPaymentRecord(Buffer.from(key), body).error, null, key)
+  }
+  const capitals = sampleBody({ accountId: ACCOUNT, id: SAMPLE.id.toUpperCase() })
+  assert.equal(readPaymentRecord(KEY, capitals).change?.write.id, SAMPLE.id)
+  const wrong = ['', ACCOUNT, `${SAMPLE.id} `, `"${SAMPLE.id}"`, SAMPLE.id.replaceAll('-', '')]
+  for (const key of [null, ...wrong.map((text) => Buffer.from(text))]) {
+    const { error, change, paymentId } = readPaymentRecord(key, body)
+    assert.equal(error?.code, 'key-mismatch', String(key))
+    assert.equal(change, null)
+    assert.equal(paymentId, SAMPLE.id, 'it keeps its place among the changes of the payment')
+    assert.doesNotMatch(error.message, /0197a/)
+  }
+})
+
+test('what is wrong with a payment comes before what is wrong with its key', () => {
+  const { error } = readPaymentRecord(null, sampleBody({ accountId: ACCOUNT, quoteId: 1 }))
+  assert.equal(error?.code, 'invalid-fields')
 })
 
 test('what may pass is tried again, what cannot is put aside', () => {

@@ -29,7 +29,10 @@ export function readPaymentMessage(subject: string, bytes: Uint8Array): PaymentM
 }
 
 /** A record of Kafka. */
-export function readPaymentRecord(bytes: Uint8Array | null): PaymentMessage {
+export function readPaymentRecord(
+  key: Uint8Array | null,
+  bytes: Uint8Array | null,
+): PaymentMessage {
   return readAs((read) => {
     if (bytes === null) {
       throw new ServiceError(
@@ -40,8 +43,23 @@ export function readPaymentRecord(bytes: Uint8Array | null): PaymentMessage {
     const { value, amountText } = parse(bytes, read)
     const change = parsePaymentLine(value, amountText, false)
     read.accountId = change.accountId
+    assertKey(key, change.write.id)
     return change
   })
+}
+
+/** Records of one key keep their order; those of one payment with several keys, or with none, have none. */
+function assertKey(key: Uint8Array | null, paymentId: string): void {
+  if (key === null) {
+    throw new ServiceError('key-mismatch', 'The record has no key. It must be the payment’s id.')
+  }
+  // In any case, as in the payment itself.
+  if (key.length === paymentId.length && toText(key).toLowerCase() === paymentId) return
+  throw new ServiceError('key-mismatch', 'The key of the record must be the payment’s id.')
+}
+
+function toText(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes)
 }
 
 function parse(bytes: Uint8Array, read: PaymentMessage): ParsedJson {

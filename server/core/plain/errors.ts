@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'unknown-account'
   | 'payment-of-another-account'
   | 'forbidden-move'
+  | 'key-mismatch'
   | 'delivery-not-final'
   | 'delivery-final'
   | 'no-receipt'

@@ -257,7 +257,7 @@ export class KafkaSession implements BrokerSession {
     const { cluster } = this.#options
     const progress = this.#progressOf(partition)
     const { offset, record } = fetched
-    const read = readPaymentRecord(record.value)
+    const read = readPaymentRecord(record.key, record.value)
     return {
       partition,
       bytes: record.value?.length ?? 0,
