@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import pg from 'pg'
 import { DAY_MS } from '../../server/core/delivery/backoff.ts'
 import { uuidAt } from '../../server/core/plain/uuid.ts'
 import { sealAudit } from '../../server/operations/proofs/seal-audit.ts'
@@ -18,7 +17,8 @@ import { forgetAudit } from '../../server/upkeep/forget-audit.ts'
 import { testServerUrl } from '../support/database.ts'
 import { startPaybell, until } from '../support/paybell.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { databaseUrl, onServer } from '../support/test-server.ts'
+import { makeRoles } from '../support/roles.ts'
+import { onServer } from '../support/test-server.ts'
 
 test('the service works under a role that can add to the audit and never change it', async (t) => {
   const roles = await makeRoles()
@@ -168,39 +168,3 @@ test('a role that is missing, a superuser or the owner itself is refused', async
   superuser.password = admin.password
   await assert.rejects(grantToAppRole(superuser.href, admin.username), /superuser/)
 })
-
-interface Roles {
-  owner: string
-  app: string
-  ownerUrl: string
-  appUrl: string
-  drop(): Promise<void>
-}
-
-/** A database that belongs to a role of its own, and a second role that owns nothing. */
-async function makeRoles(): Promise<Roles> {
-  const server = await testServerUrl()
-  const mark = randomBytes(6).toString('hex')
-  const [name, owner, app] = [`test_roles_${mark}`, `owner_${mark}`, `app_${mark}`]
-  const password = randomBytes(12).toString('hex')
-  await onServer(server, async (client) => {
-    const literal = pg.escapeLiteral(password)
-    await client.query(`create role ${owner} login password ${literal}`)
-    await client.query(`create role ${app} login password ${literal}`)
-    await client.query(`grant ${app} to ${owner}`)
-    await client.query(`create database ${name} owner ${owner}`)
-  })
-  const drop = () =>
-    onServer(server, async (client) => {
-      await client.query(`drop database ${name} with (force)`)
-      await client.query(`drop role ${owner}`)
-      await client.query(`drop role ${app}`)
-    })
-  const urlOf = (role: string) => {
-    const url = new URL(databaseUrl(server, name))
-    url.username = role
-    url.password = password
-    return url.href
-  }
-  return { owner, app, ownerUrl: urlOf(owner), appUrl: urlOf(app), drop }
-}

@@ -93,8 +93,8 @@ test('what is wrong with a payment comes before what is wrong with its key', () 
 })
 
 test('what may pass is tried again, what cannot is put aside', () => {
-  const poison = (code: ConstructorParameters<typeof ServiceError>[0], isLastTry = false) =>
-    isPoison(new ServiceError(code, ''), isLastTry)
+  const poison = (code: ConstructorParameters<typeof ServiceError>[0], isItsOwn = false) =>
+    isPoison(new ServiceError(code, ''), isItsOwn)
   assert.deepEqual(
     ['database-away', 'overloaded'].map((code) => poison(code as 'overloaded', true)),
     [false, false],

@@ -95,8 +95,8 @@ function accountOf(subject: string): string {
 
 const NOT_NOW: readonly ErrorCode[] = ['database-away', 'overloaded', 'not-ready']
 
-/** `isLastTry` decides about mistakes of our own, which may be passing ones. */
-export function isPoison(error: ServiceError, isLastTry: boolean): boolean {
-  if (error.code === 'internal') return isLastTry
+/** `isItsOwn` decides about faults of our own: whether it is this record that brings them about. */
+export function isPoison(error: ServiceError, isItsOwn: boolean): boolean {
+  if (error.code === 'internal') return isItsOwn
   return !NOT_NOW.includes(error.code)
 }

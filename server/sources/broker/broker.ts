@@ -25,8 +25,6 @@ export interface BrokerRecord {
   /** Where it is at the broker, for the log. */
   readonly origin: Readonly<Record<string, string | number>>
   read(): PaymentMessage
-  /** How often it was tried, this time included. Asked once each time. */
-  countTry(): number
   /** Stores it as a dead letter. It is acknowledged only then. */
   putAside(accountId: string | null, problem: ServiceError): Promise<void>
   /** Resolves when a later record of its payment may be applied: what is read again after that is not older. */
@@ -35,7 +33,7 @@ export interface BrokerRecord {
 
 /** From taking the right to the first failure, the loss of the right, or the stop. */
 export interface BrokerSession {
-  /** False also while nothing that is asked of the broker succeeds. */
+  /** False also while nothing that is asked of the broker succeeds, or a fault of our own stands. */
   readonly isConsuming: boolean
   /** Records that wait at the broker or are in hand, as far as this session has the right to them. */
   readonly lag: number

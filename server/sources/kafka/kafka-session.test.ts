@@ -9,6 +9,7 @@ import { sampleBody } from '../../../test/support/payment-sample.ts'
 import { until } from '../../../test/support/until.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
 import type { PaymentChange, RecordedPayment } from '../../operations/accepting/record-payments.ts'
+import { OwnFaults } from '../broker/own-faults.ts'
 import {
   type FetchRequest,
   KafkaSession,
@@ -48,6 +49,7 @@ class Stage {
     const partitions = new Map(this.logs.map((_, partition) => [partition, right]))
     const session = new KafkaSession({
       timing: TIMING,
+      ownFaults: new OwnFaults(TIMING),
       partitions,
       log: { info() {}, warn: (_, message) => void this.warnings.push(message) },
       gatherer: {
@@ -77,7 +79,6 @@ class Stage {
         },
         putAside: async (partition, { offset }, { code }) =>
           void this.aside.push(`${partition}/${offset} ${code}`),
-        countTry: () => 1,
       },
       ...options,
     })

@@ -14,6 +14,7 @@ import type {
 } from '../broker/broker.ts'
 import { describeError } from '../broker/describe-error.ts'
 import { IN_HAND_BYTES_MAX, IN_HAND_MAX, type InHandLimits } from '../broker/in-hand.ts'
+import type { OwnFaults } from '../broker/own-faults.ts'
 import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
 import { PartitionProgress } from './partition-progress.ts'
 import { PartitionsInHand } from './partitions-in-hand.ts'
@@ -38,8 +39,6 @@ export interface SessionCluster {
   fetch(request: FetchRequest): Promise<readonly FetchedPartition[]>
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
   putAside(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void>
-  /** How often it was tried, this time included. */
-  countTry(partition: number, offset: bigint): number
 }
 
 export interface KafkaTiming extends SourceTiming {
@@ -50,6 +49,7 @@ export interface KafkaTiming extends SourceTiming {
 export interface KafkaSessionOptions extends SourceOptions {
   timing: KafkaTiming
   cluster: SessionCluster
+  ownFaults: OwnFaults
   /** Its own, with the right to each. */
   partitions: ReadonlyMap<number, ConsumerRight>
   inHand?: Pick<InHandLimits, 'messagesMax'>
@@ -104,7 +104,7 @@ export class KafkaSession implements BrokerSession {
   }
 
   get isConsuming(): boolean {
-    if (!this.#isRunning || this.#failures > 0) return false
+    if (!this.#isRunning || this.#failures > 0 || this.#intake.isHeldUp) return false
     return this.#options.partitions.values().every((right) => right.isHeld())
   }
 
@@ -264,7 +264,6 @@ export class KafkaSession implements BrokerSession {
       right,
       origin: { partition, offset: Number(offset) },
       read: () => read,
-      countTry: () => cluster.countTry(partition, offset),
       putAside: (_, problem) => cluster.putAside(partition, fetched, problem),
       acknowledge: async () => {
         progress.settle(offset)

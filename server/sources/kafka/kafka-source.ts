@@ -8,10 +8,10 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaSettings } from '../../config/config.ts'
-import { BoundedMap } from '../../core/plain/bounded-map.ts'
 import { Ending } from '../../core/plain/ending.ts'
 import type { Broker, ConsumerRight, SourceOptions } from '../broker/broker.ts'
 import { BrokerSource } from '../broker/broker-source.ts'
+import { OwnFaults } from '../broker/own-faults.ts'
 import { rotated } from './kafka-clients.ts'
 import { KafkaDeadLetters } from './kafka-dead-letters.ts'
 import { type GroupTiming, KafkaGroup } from './kafka-group.ts'
@@ -40,8 +40,6 @@ const TIMING: KafkaSourceTiming = {
 }
 
 const CLOSE_MS_MAX = 2_000
-/** Records that failed by a mistake of ours, and were given back. */
-const FAILED_MAX = 1_000
 
 export function createKafkaSource(options: KafkaSourceOptions): BrokerSource {
   const timing = { ...TIMING, ...options.timing }
@@ -54,7 +52,7 @@ class KafkaBroker implements Broker {
   readonly #timing: KafkaSourceTiming
   readonly #reader: KafkaReader
   readonly #deadLetters: KafkaDeadLetters
-  readonly #tries = new BoundedMap<string, number>(FAILED_MAX)
+  readonly #ownFaults: OwnFaults
   readonly #interrupted = new Ending()
   #group: KafkaGroup | null = null
   #joins = 0
@@ -64,6 +62,7 @@ class KafkaBroker implements Broker {
   constructor(options: KafkaSourceOptions, timing: KafkaSourceTiming) {
     this.#options = options
     this.#timing = timing
+    this.#ownFaults = new OwnFaults(timing)
     this.#reader = new KafkaReader(options.settings)
     this.#deadLetters = new KafkaDeadLetters(options.settings)
   }
@@ -79,6 +78,7 @@ class KafkaBroker implements Broker {
     const session = new KafkaSession({
       ...this.#options,
       timing: this.#timing,
+      ownFaults: this.#ownFaults,
       partitions: own,
       cluster: {
         findLeaders: (numbers) => this.#reader.findLeaders(numbers),
@@ -86,7 +86,6 @@ class KafkaBroker implements Broker {
         fetch: (request) => this.#reader.fetch(request),
         commit: (offsets) => group.commit(generation, offsets),
         putAside: (...letter) => this.#deadLetters.put(...letter),
-        countTry: (partition, offset) => this.#countTry(`${partition}/${offset}`),
       },
     })
     this.#session = session
@@ -169,11 +168,5 @@ class KafkaBroker implements Broker {
       starts.set(partition, isThere ? offset : first)
     }
     return starts
-  }
-
-  #countTry(record: string): number {
-    const tries = (this.#tries.get(record) ?? 0) + 1
-    this.#tries.set(record, tries)
-    return tries
   }
 }

@@ -15,6 +15,7 @@ import type {
   SourceTiming,
 } from '../broker/broker.ts'
 import { InHand, MESSAGE_BYTES_MAX } from '../broker/in-hand.ts'
+import type { OwnFaults } from '../broker/own-faults.ts'
 import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
 import type { PullConsumer } from './nats-connection.ts'
 import { NatsDeadLetters } from './nats-dead-letters.ts'
@@ -33,6 +34,7 @@ export interface NatsRight extends ConsumerRight {
 
 export interface NatsSessionOptions extends SourceOptions {
   settings: NatsSettings
+  ownFaults: OwnFaults
   inHandBytesMax?: number
 }
 
@@ -94,7 +96,7 @@ export class NatsSession implements BrokerSession {
   }
 
   get isConsuming(): boolean {
-    return this.#isRunning && this.#lease.isHeld()
+    return this.#isRunning && !this.#intake.isHeldUp && this.#lease.isHeld()
   }
 
   get lag(): number {
@@ -227,7 +229,6 @@ export class NatsSession implements BrokerSession {
       right: this.#lease,
       origin: { subject: message.subject, sequence: message.seq },
       read: () => readPaymentMessage(message.subject, message.data),
-      countTry: () => message.info.deliveryCount,
       putAside: (accountId: string | null, problem: ServiceError) =>
         this.#deadLetters.put(message, accountId, problem),
       // Wait for the confirmation: after a lost ack the message would come back after later ones of its payment.

@@ -16,6 +16,7 @@ import type { NatsSettings } from '../../config/config.ts'
 import type { Broker, SourceOptions } from '../broker/broker.ts'
 import { BrokerSource } from '../broker/broker-source.ts'
 import { IN_HAND_MAX } from '../broker/in-hand.ts'
+import { OwnFaults } from '../broker/own-faults.ts'
 import { connectToNats, openConsumer } from './nats-connection.ts'
 import { type NatsRight, NatsSession, type NatsTiming } from './nats-session.ts'
 
@@ -48,6 +49,7 @@ class NatsBroker implements Broker {
   readonly name = 'nats'
   readonly #options: NatsSourceOptions
   readonly #timing: NatsTiming
+  readonly #ownFaults: OwnFaults
   #connection: NatsConnection | null = null
   #session: NatsSession | null = null
   #isCutOff = false
@@ -56,6 +58,7 @@ class NatsBroker implements Broker {
   constructor(options: NatsSourceOptions, timing: NatsTiming) {
     this.#options = options
     this.#timing = timing
+    this.#ownFaults = new OwnFaults(timing)
   }
 
   async open(wakeUp: () => void): Promise<NatsSession | null> {
@@ -75,7 +78,8 @@ class NatsBroker implements Broker {
       this.#connection ??= await this.#connect()
       const limits = { inHandMax: IN_HAND_MAX, ackWaitMs: this.#timing.ackWaitMs }
       const consumer = await openConsumer(this.#connection, settings, limits)
-      session = new NatsSession(this.#options, this.#timing, lease, this.#connection, consumer)
+      const options = { ...this.#options, ownFaults: this.#ownFaults }
+      session = new NatsSession(options, this.#timing, lease, this.#connection, consumer)
     } catch (error) {
       await lease.release()
       throw error
