@@ -28,6 +28,7 @@ const TIMED = [
   'test/chaos/*.slow.test.ts',
   'server/http/loop-holds.slow.test.ts',
   'test/adversary/*.slow.test.ts',
+  'server/sources/batches/batch-holds.slow.test.ts',
   'test/house/interrupted.slow.test.ts',
 ]
 

@@ -88,7 +88,11 @@ export class KafkaBrokerProcess {
 export async function startKafka(
   t: Owner,
   classPath: string,
-  { count = 1, user }: { count?: number; user?: KafkaUser } = {},
+  {
+    count = 1,
+    user,
+    properties: others = {},
+  }: { count?: number; user?: KafkaUser; properties?: Record<string, string | number> } = {},
 ): Promise<readonly KafkaBrokerProcess[]> {
   const dir = await mkdtemp(join(tmpdir(), 'paybell-kafka-'))
   const nodes = await Promise.all(
@@ -112,6 +116,7 @@ export async function startKafka(
     const lines = {
       ...commonProperties(count),
       ...(user ? secureProperties(user, certificate) : {}),
+      ...others,
     }
     const listeners = [
       `OPEN://127.0.0.1:${node.open}`,

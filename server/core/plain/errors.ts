@@ -39,6 +39,7 @@ export type ErrorCode =
   | 'payment-of-another-account'
   | 'forbidden-move'
   | 'key-mismatch'
+  | 'unreadable-batch'
   | 'delivery-not-final'
   | 'delivery-final'
   | 'no-receipt'

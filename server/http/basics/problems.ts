@@ -49,6 +49,7 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'payment-of-another-account': { status: 409, title: 'The payment belongs to another account' },
   'forbidden-move': { status: 409, title: 'The payment cannot move to this state' },
   'key-mismatch': { status: 400, title: 'The key is not the id of the payment' },
+  'unreadable-batch': { status: 400, title: 'The batch of records cannot be read' },
   'delivery-not-final': { status: 409, title: 'The delivery is still under way' },
   'delivery-final': { status: 409, title: 'The delivery has ended' },
   'no-receipt': { status: 409, title: 'The delivery has no receipt' },

@@ -3,7 +3,7 @@
 import { Admin } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import { describeError } from '../broker/describe-error.ts'
-import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
+import { prepare, toClientOptions } from './kafka-clients.ts'
 
 export interface KafkaFacts {
   /** 0: the topic is not there. */
@@ -13,7 +13,11 @@ export interface KafkaFacts {
 
 /** Throws where no broker can be reached, or lets the user in. */
 export async function inspectKafka(settings: KafkaSettings): Promise<KafkaFacts> {
-  const admin = acceptLeaderless(new Admin(toClientOptions(settings)))
+  let refused: string | null = null
+  const onRefused = (fault: string) => {
+    refused = fault
+  }
+  const admin = prepare(new Admin(toClientOptions(settings)), { ...settings, onRefused })
   try {
     const topics = await admin.listTopics()
     const hasDeadTopic = topics.includes(`${settings.topic}.dead`)
@@ -21,7 +25,7 @@ export async function inspectKafka(settings: KafkaSettings): Promise<KafkaFacts>
     const { topics: found } = await admin.metadata({ topics: [settings.topic] })
     return { partitions: found.get(settings.topic)?.partitionsCount ?? 0, hasDeadTopic }
   } catch (error) {
-    throw new Error(describeError(error))
+    throw new Error(refused ?? describeError(error))
   } finally {
     await admin.close().catch(() => {})
   }

@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import { getCACertificates } from 'node:tls'
 import { type Base, type BaseOptions, kGetApi, ResponseError } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
+import { boundFrames } from './kafka-frames.ts'
 
 const CONNECT_MS_MAX = 5_000
 /** Longer than a join waits for the other members of the group. */
@@ -22,6 +23,17 @@ export function toClientOptions({ brokers, tls, sasl }: KafkaSettings): BaseOpti
     ...(tls === null ? {} : { tlsServerName: !brokers.some(isAddress) }),
     ...(sasl === null ? {} : { sasl }),
   }
+}
+
+/** What every client has: patience with partitions that have no leader, and a limit on what a broker may send. */
+export function prepare<C extends Base>(client: C, { tls, ...limits }: FrameLimits): C {
+  return acceptLeaderless(boundFrames(client, { ...limits, hasTls: tls !== null }))
+}
+
+export interface FrameLimits extends Pick<KafkaSettings, 'tls'> {
+  frameBytesMax?: number
+  /** The client says of it that the connection was closed, and no more. */
+  onRefused(fault: string): void
 }
 
 /** The brokers in another order: a client asks the first one that it can connect to, also where that one is frozen. */

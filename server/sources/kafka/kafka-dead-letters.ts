@@ -4,22 +4,31 @@
 import { Admin, findErrorBy, ProduceAcks, Producer } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
 import type { ServiceError } from '../../core/plain/errors.ts'
-import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
+import type { FetchedRecord, RefusedBatch } from '../batches/record-batches.ts'
+import { type FrameLimits, prepare, toClientOptions } from './kafka-clients.ts'
 import { type KafkaLetter, toLetters } from './kafka-letters.ts'
-import type { FetchedRecord } from './record-batches.ts'
+
+/** No broker is set to less than that: it is what the smallest topics let through. */
+const CLOSED_ABOVE_BYTES = 1_024 * 1_024
 
 export class KafkaDeadLetters {
   readonly #settings: KafkaSettings
+  readonly #limits: FrameLimits
   readonly #topic: string
   #producer: Producer | null = null
   #hasTopic = false
 
-  constructor(settings: KafkaSettings) {
+  constructor(settings: KafkaSettings, onRefused: FrameLimits['onRefused']) {
     this.#settings = settings
+    this.#limits = { ...settings, onRefused }
     this.#topic = `${settings.topic}.dead`
   }
 
-  async put(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void> {
+  async put(
+    partition: number,
+    fetched: FetchedRecord | RefusedBatch,
+    problem: ServiceError,
+  ): Promise<void> {
     await this.#ensureTopic()
     const origin = { topic: this.#settings.topic, partition }
     for (const letter of toLetters(origin, fetched, problem)) {
@@ -36,8 +45,8 @@ export class KafkaDeadLetters {
   }
 
   /** False where it is larger than the topic allows. */
-  async #send({ key, value, headers }: KafkaLetter): Promise<boolean> {
-    this.#producer ??= acceptLeaderless(new Producer(toClientOptions(this.#settings)))
+  async #send({ key, value, headers, bytes }: KafkaLetter): Promise<boolean> {
+    this.#producer ??= prepare(new Producer(toClientOptions(this.#settings)), this.#limits)
     // Without a value it says, as the original does, that there is none.
     const content = { ...(key && { key }), ...(value && { value }), headers: new Map(headers) }
     try {
@@ -47,7 +56,7 @@ export class KafkaDeadLetters {
       })
       return true
     } catch (error) {
-      if (isTooLarge(error)) return false
+      if (isTooLarge(error) || (bytes > CLOSED_ABOVE_BYTES && isClosed(error))) return false
       throw error
     }
   }
@@ -55,7 +64,7 @@ export class KafkaDeadLetters {
   /** Made when the operator has not: with the cluster's own number of partitions and copies. */
   async #ensureTopic(): Promise<void> {
     if (this.#hasTopic) return
-    const admin = acceptLeaderless(new Admin(toClientOptions(this.#settings)))
+    const admin = prepare(new Admin(toClientOptions(this.#settings)), this.#limits)
     try {
       if (!(await admin.listTopics()).includes(this.#topic)) {
         await admin.createTopics({ topics: [this.#topic], partitions: -1, replicas: -1 })
@@ -77,6 +86,11 @@ function isTooLarge(error: unknown): boolean {
   return ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'].some(
     (id) => findErrorBy(error as Error, 'apiId', id) !== null,
   )
+}
+
+/** A broker closes the connection under a request that is larger than it takes (socket.request.max.bytes). */
+function isClosed(error: unknown): boolean {
+  return findErrorBy(error as Error, 'message', 'Connection closed') !== null
 }
 
 /** Another process was quicker. */

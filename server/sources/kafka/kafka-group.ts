@@ -4,7 +4,7 @@
 
 import { Consumer, findErrorBy } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
-import { acceptLeaderless, toClientOptions } from './kafka-clients.ts'
+import { type FrameLimits, prepare, toClientOptions } from './kafka-clients.ts'
 import { SessionOver } from './kafka-session.ts'
 import { sharePartitions } from './share-partitions.ts'
 
@@ -16,7 +16,7 @@ export interface GroupTiming {
   lookEveryMs: number
 }
 
-export interface GroupOptions {
+export interface GroupOptions extends Pick<FrameLimits, 'onRefused'> {
   settings: KafkaSettings
   timing: GroupTiming
   /** May run ahead, and never behind (delivery/seams/cautious-clock.ts). */
@@ -55,7 +55,7 @@ export class KafkaGroup {
       heartbeatStallTimeout: 0,
       partitionAssigner: sharePartitions,
     })
-    this.#consumer = acceptLeaderless(consumer)
+    this.#consumer = prepare(consumer, { tls: settings.tls, onRefused: options.onRefused })
     this.#consumer.topics.track(settings.topic)
     this.#follow()
     this.#looking = setInterval(() => void this.#lookForPartitions(), timing.lookEveryMs)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { batch, fetched } from '../../../test/support/kafka-batches.ts'
+import { batch, encode, fetched, pretend } from '../../../test/support/kafka-batches.ts'
 import { sampleBody } from '../../../test/support/payment-sample.ts'
 import { until } from '../../../test/support/until.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
@@ -37,6 +37,8 @@ class Stage {
   readonly #underWay: Promise<void>[] = []
   readonly #positions = [0, 0]
   isHasty = false
+  /** In place of what is in the logs. */
+  batches: ((partition: number, position: bigint) => Buffer[]) | null = null
 
   /** A version makes it harmless to read a record again. */
   publish(partition: number, id: string, reference: string, version?: number): void {
@@ -113,11 +115,12 @@ class Stage {
     if (failure) throw failure
     return [...positions].map(([partition, position]) => {
       this.#positions[partition] = Number(position)
+      if (this.batches) return fetched(partition, this.batches(partition, position), 4n)
       assert.equal(this.leaders[partition], node, 'asked of the leader')
       const log = this.logs[partition] ?? []
       const from = Number(position)
       const records = batch(position, log.slice(from, from + AT_ONCE))
-      return fetched(partition, records.records.length > 0 ? [records] : [], BigInt(log.length))
+      return fetched(partition, from < log.length ? [records] : [], BigInt(log.length))
     })
   }
 }
@@ -183,6 +186,21 @@ test('a poison record and a tombstone are put aside, and their offsets committed
   assert.deepEqual(it.aside, ['0/0 malformed-json', '0/1 malformed-json'])
   assert.deepEqual(it.recorded, ['good'])
   await it.end(session)
+})
+
+test('regression: a batch that cannot be read is put aside by its offsets, and what follows is recorded', async () => {
+  const it = new Stage()
+  const large = encode(0n, [{ value: Buffer.alloc(70_000_000) }], { compression: 'zstd' })
+  const many = pretend(batch(1n, ['a']), { count: 1_000_000, last: 1 })
+  const body = sampleBody({ id: randomUUID(), accountId: ACCOUNT, reference: 'behind', version: 1 })
+  it.batches = (partition, position) =>
+    partition === 0 && position < 4n ? [large, many, batch(3n, [body])] : []
+  const session = it.session()
+  await until('all is committed', () => it.committed[0] === 4)
+  assert.deepEqual(it.recorded, ['behind'])
+  assert.deepEqual(it.aside.toSorted(), ['0/0 unreadable-batch', '0/1 unreadable-batch'])
+  assert.equal(session.lag, 4, 'of the other partition, which has said that it has four')
+  assert.equal(await it.end(session), null)
 })
 
 test('a broker that fails is not waited for: its partitions are read from their new leader', async () => {

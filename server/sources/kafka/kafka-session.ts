@@ -2,9 +2,16 @@
 // where everything is on disk or in the dead letters. What is unfinished at its end is read again, by this process or another.
 
 import { setTimeout as delay, setImmediate as yieldToOthers } from 'node:timers/promises'
-import { readPaymentRecord } from '../../core/payments/payment-message.ts'
+import { type PaymentMessage, readPaymentRecord } from '../../core/payments/payment-message.ts'
 import { Ending } from '../../core/plain/ending.ts'
 import type { ServiceError } from '../../core/plain/errors.ts'
+import {
+  type FetchedPartition,
+  type FetchedRecord,
+  type Opened,
+  type RefusedBatch,
+  readBatches,
+} from '../batches/record-batches.ts'
 import type {
   BrokerRecord,
   BrokerSession,
@@ -18,7 +25,6 @@ import type { OwnFaults } from '../broker/own-faults.ts'
 import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
 import { PartitionProgress } from './partition-progress.ts'
 import { PartitionsInHand } from './partitions-in-hand.ts'
-import { type FetchedPartition, type FetchedRecord, readBatches } from './record-batches.ts'
 
 /** What cannot be tried again within a session: the group has gone on, or an offset is not there. */
 export class SessionOver extends Error {}
@@ -38,7 +44,11 @@ export interface SessionCluster {
   findStarts(partitions: readonly number[]): Promise<ReadonlyMap<number, bigint>>
   fetch(request: FetchRequest): Promise<readonly FetchedPartition[]>
   commit(offsets: ReadonlyMap<number, bigint>): Promise<void>
-  putAside(partition: number, fetched: FetchedRecord, problem: ServiceError): Promise<void>
+  putAside(
+    partition: number,
+    fetched: FetchedRecord | RefusedBatch,
+    problem: ServiceError,
+  ): Promise<void>
 }
 
 export interface KafkaTiming extends SourceTiming {
@@ -64,6 +74,7 @@ interface KafkaRecord extends BrokerRecord {
 
 /** Parsing more at once would hold up deliveries. */
 const TAKEN_AT_ONCE = 100
+const TAKEN_BYTES_AT_ONCE = 1_024 * 1_024
 /** Some 10 MB in each partition. */
 const AHEAD_MAX = 100_000
 /** A new leader is found within seconds. */
@@ -83,6 +94,7 @@ export class KafkaSession implements BrokerSession {
   readonly #fetches = new Set<Promise<unknown>>()
   /** Fetches that failed in a row. */
   #failures = 0
+  #answers = 0
   readonly #ending = new Ending()
   #onSettled = Promise.withResolvers<void>()
   #onCommitted = Promise.withResolvers<void>()
@@ -217,7 +229,7 @@ export class KafkaSession implements BrokerSession {
       void fetching.catch(() => {}).then(() => this.#fetches.delete(fetching))
       const fetched = await this.#ending.orEnd(fetching)
       this.#failures = 0
-      for (const one of fetched ?? []) await this.#take(one)
+      await this.#takeAll(fetched ?? [])
     }
   }
 
@@ -234,35 +246,61 @@ export class KafkaSession implements BrokerSession {
     return this.#progress.get(partition) as PartitionProgress
   }
 
-  async #take(fetched: FetchedPartition): Promise<void> {
+  /** Another partition is first each time: one whose batches are large leaves the others nothing of what is opened. */
+  async #takeAll(fetched: readonly FetchedPartition[]): Promise<void> {
+    const opened: Opened = { bytes: 0, records: 0 }
+    const first = this.#answers++ % Math.max(1, fetched.length)
+    for (const one of [...fetched.slice(first), ...fetched.slice(0, first)]) {
+      await this.#take(one, opened)
+    }
+  }
+
+  async #take(fetched: FetchedPartition, opened: Opened): Promise<void> {
     const right = this.#options.partitions.get(fetched.partitionIndex)
     // A broker goes on with what it was asked for earlier until it is told not to.
     if (right === undefined) return
     const progress = this.#progressOf(fetched.partitionIndex)
-    const { records, next } = readBatches(fetched, progress.next)
     progress.end = fetched.highWatermark
-    for (const [index, one] of records.entries()) {
-      if (index % TAKEN_AT_ONCE === TAKEN_AT_ONCE - 1) await yieldToOthers()
+    let taken = { records: 0, bytes: 0 }
+    for await (const one of readBatches(fetched, progress.next, opened)) {
+      if (taken.records >= TAKEN_AT_ONCE || taken.bytes >= TAKEN_BYTES_AT_ONCE) {
+        await yieldToOthers()
+        taken = { records: 0, bytes: 0 }
+      }
       if (this.#ending.isOver) return
+      if (one.kind === 'passed') {
+        progress.next = one.next
+        continue
+      }
       progress.take(one.offset)
+      if (one.kind === 'refused') progress.next = one.last + 1n
       const record = this.#toRecord(fetched.partitionIndex, one, right)
+      taken.records++
+      taken.bytes += record.bytes
       this.#inHand.hold(record.partition, record.bytes)
       this.#intake.take(record)
     }
-    progress.next = next
     this.#tellSettled()
   }
 
-  #toRecord(partition: number, fetched: FetchedRecord, right: ConsumerRight): KafkaRecord {
+  #toRecord(
+    partition: number,
+    fetched: FetchedRecord | RefusedBatch,
+    right: ConsumerRight,
+  ): KafkaRecord {
     const { cluster } = this.#options
     const progress = this.#progressOf(partition)
-    const { offset, record } = fetched
-    const read = readPaymentRecord(record.key, record.value)
+    const { offset } = fetched
+    const read = readFetched(fetched)
     return {
       partition,
-      bytes: record.value?.length ?? 0,
+      bytes: fetched.kind === 'record' ? fetched.record.bytes : 0,
       right,
-      origin: { partition, offset: Number(offset) },
+      origin: {
+        partition,
+        offset: Number(offset),
+        ...(fetched.kind === 'refused' && { last: Number(fetched.last) }),
+      },
       read: () => read,
       putAside: (_, problem) => cluster.putAside(partition, fetched, problem),
       acknowledge: async () => {
@@ -319,4 +357,9 @@ export class KafkaSession implements BrokerSession {
     this.#onCommitted.resolve()
     if (!this.#ending.isOver) this.#onCommitted = Promise.withResolvers()
   }
+}
+
+function readFetched(fetched: FetchedRecord | RefusedBatch): PaymentMessage {
+  if (fetched.kind === 'record') return readPaymentRecord(fetched.record.key, fetched.record.value)
+  return { accountId: null, paymentId: null, change: null, error: fetched.problem }
 }

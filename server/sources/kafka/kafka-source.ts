@@ -63,8 +63,9 @@ class KafkaBroker implements Broker {
     this.#options = options
     this.#timing = timing
     this.#ownFaults = new OwnFaults(timing)
-    this.#reader = new KafkaReader(options.settings)
-    this.#deadLetters = new KafkaDeadLetters(options.settings)
+    const onRefused = (fault: string) => this.#reportRefused(fault)
+    this.#reader = new KafkaReader(options.settings, onRefused)
+    this.#deadLetters = new KafkaDeadLetters(options.settings, onRefused)
   }
 
   async open(wakeUp: () => void): Promise<KafkaSession | null> {
@@ -115,6 +116,7 @@ class KafkaBroker implements Broker {
     const group = new KafkaGroup({
       settings: rotated(settings, this.#joins++),
       timing: this.#timing,
+      onRefused: (fault) => this.#reportRefused(fault),
       cautiousMs,
       onChange: () => {
         if (this.#group !== group) return
@@ -131,6 +133,12 @@ class KafkaBroker implements Broker {
       throw error
     }
     return group
+  }
+
+  #reportRefused(error: string): void {
+    const { log, onBrokerFailure } = this.#options
+    log.warn({ error }, 'kafka.answer-refused')
+    onBrokerFailure?.()
   }
 
   /** Before committed offsets are read: what the one before has applied until then is read again, and it applies
