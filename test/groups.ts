@@ -27,7 +27,7 @@ const LATER = [SLOW, RELEASE]
 const TIMED = [
   'test/chaos/*.slow.test.ts',
   'server/http/loop-holds.slow.test.ts',
-  'test/adversary/*.slow.test.ts',
+  'test/adversary/costly-handshakes.slow.test.ts',
   'server/sources/batches/batch-holds.slow.test.ts',
   'test/house/interrupted.slow.test.ts',
 ]
