@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { costlyKey } from '../../../test/adversary/costly-receivers.ts'
 import { issue, newKey } from '../../../test/support/issue-certificate.ts'
@@ -39,12 +40,32 @@ test('a certificate without a purpose will do, and one alone', () => {
   assert.equal(chainOf(issue({ subject: 'CN=plain', by: root }).pem).certificates.length, 1)
 })
 
-test('what signs itself is taken, as openssl makes it, and believed where it is named', () => {
-  const selfSigned = issue({ subject: 'CN=me', isAuthority: true })
-  assert.equal(chainOf(selfSigned.pem).subject, 'CN=me')
+test('what signs itself is taken, and trusted where it is named', () => {
+  assert.equal(chainOf(issue({ subject: 'CN=me' }).pem).subject, 'CN=me')
   const plain = issue({ subject: 'CN=receiver' })
   const read = readAuthorities(plain.pem, NOW)
   assert.equal(Array.isArray(read) && read.length, 1)
+})
+
+test('regression: the certificate of an authority is no client certificate, also where it signs itself', () => {
+  const selfSigned = issue({ subject: 'CN=me', isAuthority: true })
+  assert.match(
+    refusal(readChain(selfSigned.pem, NOW)),
+    /"CN=me" is that of an authority .*CA:FALSE/,
+  )
+})
+
+test('regression: an elliptic key that writes its curve out is refused, in the certificate and as PEM', () => {
+  const { privateKey: key } = generateKeyPairSync('ec', {
+    ...{ namedCurve: 'P-256', paramEncoding: 'explicit' },
+  })
+  const explicit = issue({ subject: 'CN=explicit', by: root, key })
+  assert.match(refusal(readChain(explicit.pem, NOW)), /key of "CN=explicit" .* explicit parameters/)
+  assert.match(
+    refusal(readAuthorities(issue({ subject: 'CN=a', key, isAuthority: true }).pem, NOW)),
+    /explicit/,
+  )
+  assert.match(refusal(readPrivateKey(explicit.keyPem, chainOf(own.pem))), /name of its curve/)
 })
 
 const REFUSED: readonly [string, string, RegExp][] = [

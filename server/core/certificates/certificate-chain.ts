@@ -10,6 +10,10 @@ const RSA_BITS_MIN = 2_048
 /** Above these, verifying what such a key has signed takes long: an authority is a client's choice. */
 const RSA_BITS_MAX = 8_192
 const RSA_EXPONENT_MAX = 2n ** 33n
+/** Of prime and of binary curves: an elliptic key names its field only where it writes its curve out (RFC 3279 §2.3.5). */
+const EXPLICIT_FIELDS = ['06072a8648ce3d0101', '06072a8648ce3d0102'].map((id) =>
+  Buffer.from(id, 'hex'),
+)
 const CURVES: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1']
 const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2'
 const ANY_PURPOSE = '2.5.29.37.0'
@@ -79,6 +83,12 @@ export function readPrivateKey(text: string, chain: CertificateChain): KeyObject
   if (key === null) return { refused: 'This private key cannot be read: give it as PEM, PKCS #8.' }
   const weak = keyWeakness(key, 'The private key')
   if (weak !== null) return { refused: weak }
+  if (writesCurveOut(key.export({ type: 'pkcs8', format: 'der' }))) {
+    return {
+      refused:
+        'This private key is elliptic with explicit parameters: give it with the name of its curve (openssl ec -in key.pem -param_enc named_curve).',
+    }
+  }
   if (!chain.certificates[0]?.checkPrivateKey(key)) {
     return { refused: `This private key does not belong to the certificate of ${chain.subject}.` }
   }
@@ -107,12 +117,19 @@ function readCertificates(text: string): readonly X509Certificate[] | Refused {
 }
 
 function weaknessOf(certificate: X509Certificate): string | null {
+  if (writesCurveOut(certificate.raw)) {
+    return `The key of ${nameOf(certificate)} is elliptic with explicit parameters, which receivers refuse: ask for one that names its curve.`
+  }
   const algorithm = certificate.signatureAlgorithm ?? ''
   // A root's own signature proves nothing and is not checked by anybody.
   if (!signsItself(certificate) && /sha-?1|md5/i.test(algorithm)) {
     return `${nameOf(certificate)} is signed with ${algorithm}, which receivers refuse: ask for one signed with SHA-256.`
   }
   return keyWeakness(certificate.publicKey, `The key of ${nameOf(certificate)}`)
+}
+
+function writesCurveOut(bytes: Buffer): boolean {
+  return EXPLICIT_FIELDS.some((field) => bytes.includes(field))
 }
 
 function signsItself({ subject, issuer }: X509Certificate): boolean {
@@ -152,9 +169,10 @@ function timeRefusal(certificate: X509Certificate, nowMs: number): string | null
 }
 
 function purposeRefusal(own: X509Certificate): string | null {
-  // What signs itself is often marked as an authority, too.
-  if (own.ca && !signsItself(own)) {
-    return `The first certificate, ${nameOf(own)}, is that of an authority: begin with the service's own.`
+  if (own.ca) {
+    return signsItself(own)
+      ? `${nameOf(own)} is that of an authority (basicConstraints CA:TRUE), which receivers refuse from a client: sign it without (openssl req -x509 -addext basicConstraints=critical,CA:FALSE).`
+      : `The first certificate, ${nameOf(own)}, is that of an authority: begin with the service's own.`
   }
   const purposes: readonly string[] | undefined = own.keyUsage
   const isForClients =
