@@ -110,9 +110,12 @@ create table client_certificates (
   created_at timestamp with time zone not null,
   expiry_told_days smallint,
   notices integer not null default 0,
+  is_for_everyone boolean not null default false,
+  client_keys integer[] not null default '{}'::integer[],
   constraint client_certificates_pkey PRIMARY KEY (id),
   constraint certificate_has_a_beginning CHECK ((num_nonnulls(request_pem, chain_pem) > 0)),
   constraint certificate_is_whole CHECK ((num_nulls(chain_pem, fingerprint, not_before, not_after) = ANY (ARRAY[0, 4]))),
+  constraint everyone_is_not_named CHECK (((NOT is_for_everyone) OR (client_keys = '{}'::integer[]))),
   constraint only_a_whole_one_is_default CHECK (((chain_pem IS NOT NULL) OR (NOT is_default)))
 );
 CREATE UNIQUE INDEX one_certificate_per_name ON client_certificates USING btree (name);

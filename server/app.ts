@@ -166,9 +166,9 @@ export function createApp(options: AppOptions): PaybellApp {
     ...timing.attempt,
     ...(config.extraCa === null ? {} : { extraCa: config.extraCa }),
   })
-  const certificates = new ShownCertificates(base)
+  const shownCertificates = new ShownCertificates(base)
   const sendOut = createIdentifiedSend(client, {
-    find: (choice) => certificates.find(choice),
+    find: (clientKey, choice) => shownCertificates.find(clientKey, choice),
     sign: (clientKey, oauth2) => signAssertion(base, clientKey, oauth2),
   })
   const relay = new ListenerRelay(base, {
@@ -228,7 +228,7 @@ export function createApp(options: AppOptions): PaybellApp {
 
   // What callers may ask, and what they ask through.
   const endpointChanges = createEndpointChanges(config)
-  const deps: Deps = { ...base, engine, send, endpointChanges, onForgedHours }
+  const deps: Deps = { ...base, engine, send, endpointChanges, shownCertificates, onForgedHours }
   const access = createAccess(deps)
   const accounts = new AccountDirectory(pool)
   const gatherer = telemetry.gathering(

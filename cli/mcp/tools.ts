@@ -116,7 +116,7 @@ const READING: readonly Tool[] = [
   reading(
     'list_certificates',
     'List certificates',
-    'The certificates that receivers are shown when they ask who calls: the subject of each, when it ends, which is the default and, for an operator, how many endpoints it is used by. An endpoint names one in `tls.clientCertificate`.',
+    'The client certificates (mTLS) that receivers are shown when they ask who calls: the subject of each, when it ends, which is the default and, for an operator, which clients may use it and how many endpoints do. A client sees those that it may use. An endpoint names one in `tls.clientCertificate`.',
     {},
     [],
     async ({ api, isOperator }) =>

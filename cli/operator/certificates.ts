@@ -1,5 +1,5 @@
-// `paybell certificates …`: what receivers are shown when they ask who calls. Files are given by their path; a private key
-// goes in and never comes out.
+// `paybell certificates …`: what receivers are shown when they ask who calls, and for which clients. Files are given by their
+// path; a private key goes in and never comes out.
 
 import type { Command } from 'commander'
 import type {
@@ -12,16 +12,29 @@ import { readPemFile } from '../basics/given-file.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id } from '../basics/parse.ts'
 import { formatTime, plural } from '../basics/terminal.ts'
+import {
+  type ChangeOptions,
+  type ClientsOptions,
+  forWhom,
+  toChange,
+  toClients,
+  withClients,
+} from './certificate-clients.ts'
 
 const PATH = '/operator/v1/client-certificates'
 const ID = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
 const OTHER = '01a1dd3c-57d6-7001-9e6f-60de241483ed'
+const CLIENT = '01a1dd3c-57d6-7001-9e6f-60de241483ee'
+const OTHER_CLIENT = '01a1dd3c-57d6-7001-9e6f-60de241483ef'
 
 export function certificatesCommand(): Command {
   return family(
     'certificates',
-    'The certificates that receivers are shown when they ask who calls.',
-    [list(), show(), request(), importOne(), complete(), makeDefault(), replace(), remove()],
+    'The client certificates (mTLS) that receivers are shown when they ask who calls.',
+    [
+      ...[list(), show(), request(), importOne(), complete()],
+      ...[change(), makeDefault(), replace(), remove()],
+    ],
   )
 }
 
@@ -45,11 +58,19 @@ function list(): Command {
           { title: 'ENDS', of: ({ notAfter }) => formatTime(notAfter) },
           { title: 'DEFAULT', of: ({ isDefault }) => (isDefault ? 'yes' : '-') },
           ...(isOperator
-            ? [{ title: 'USED BY', of: (one: Partial<ServiceCertificate>) => `${one.usedBy}` }]
+            ? [
+                {
+                  title: 'FOR',
+                  of: ({ clients }: Partial<ServiceCertificate>) => forWhom(clients),
+                },
+                { title: 'USED BY', of: (one: Partial<ServiceCertificate>) => `${one.usedBy}` },
+              ]
             : []),
           { title: 'NAME', of: ({ name }) => name },
         ],
-        'There are no certificates. The operator makes one with: paybell certificates request NAME --subject SUBJECT',
+        isOperator
+          ? 'There are no certificates. Create one with: paybell certificates request NAME --subject SUBJECT'
+          : 'You may use no certificate. Ask the operator for one.',
       )
     }),
   )
@@ -70,16 +91,18 @@ function show(): Command {
 }
 
 function request(): Command {
-  return operatorCommand('request', 'Ask for a certificate: its key is made inside.', [
-    'paybell certificates request pix-2027 --subject "CN=paybell.example.com, O=Example Ltd, C=BR"',
-    'paybell certificates request pix-2027 --subject CN=paybell --json | jq -r .certificateRequestPem > request.pem',
-  ])
+  return withClients(
+    operatorCommand('request', 'Ask for a certificate: its key is made inside.', [
+      `paybell certificates request pix-2027 --subject "CN=paybell.example.com, O=Example Ltd, C=BR" --client ${CLIENT}`,
+      'paybell certificates request pix-2027 --subject CN=paybell --json | jq -r .certificateRequestPem > request.pem',
+    ]),
+  )
     .argument('<name>', 'a name of its own')
     .requiredOption('--subject <subject>', 'whom it is for, such as "CN=paybell.example.com, C=BR"')
     .action(
-      calling(async (call: Call<{ subject: string }>, name: string) => {
-        const { subject } = call.options
-        const answer = await (await call.operator()).post(PATH, { name, subject })
+      calling(async (call: Call<ClientsOptions & { subject: string }>, name: string) => {
+        const body = { name, subject: call.options.subject, ...toClients(call.options) }
+        const answer = await (await call.operator()).post(PATH, body)
         call.answer<ServiceCertificate>(answer, (one) => {
           call.note(`Certificate ${one.id}. Have this request signed by the authority, and then:`)
           call.note(`paybell certificates complete ${one.id} --certificate-file signed.pem`)
@@ -90,19 +113,25 @@ function request(): Command {
 }
 
 function importOne(): Command {
-  return operatorCommand('import', 'Import a certificate with its private key.', [
-    'paybell certificates import pix-2027 --certificate-file chain.pem --private-key-file key.pem',
-  ])
+  return withClients(
+    operatorCommand('import', 'Import a certificate with its private key.', [
+      `paybell certificates import pix-2027 --certificate-file chain.pem --private-key-file key.pem --client ${CLIENT}`,
+    ]),
+  )
     .argument('<name>', 'a name of its own')
     .requiredOption('--certificate-file <file>', 'PEM: the certificate, then those that signed it')
     .requiredOption('--private-key-file <file>', 'PEM: its private key, without a passphrase')
     .action(
       calling(
-        async (call: Call<{ certificateFile: string; privateKeyFile: string }>, name: string) => {
+        async (
+          call: Call<ClientsOptions & { certificateFile: string; privateKeyFile: string }>,
+          name: string,
+        ) => {
           const certificatePem = readPemFile(call.options.certificateFile)
           const privateKeyPem = readPemFile(call.options.privateKeyFile)
           const api = await call.operator()
-          const answer = await api.post(PATH, { name, certificatePem, privateKeyPem })
+          const clients = toClients(call.options)
+          const answer = await api.post(PATH, { name, certificatePem, privateKeyPem, ...clients })
           call.answer<ServiceCertificate>(answer, (one) => showOne(call, one))
         },
       ),
@@ -120,6 +149,26 @@ function complete(): Command {
         const body = { certificatePem: readPemFile(call.options.certificateFile) }
         const api = await call.operator()
         const answer = await api.call('PUT', `${PATH}/${certificateId}/certificate`, { body })
+        call.answer<ServiceCertificate>(answer, (one) => showOne(call, one))
+      }),
+    )
+}
+
+function change(): Command {
+  return withClients(
+    operatorCommand('change', 'Say which clients may use a certificate, or rename it.', [
+      `paybell certificates change ${ID} --client ${CLIENT} --client ${OTHER_CLIENT}`,
+      `paybell certificates change ${ID} --everyone`,
+    ]),
+  )
+    .option('--none', 'no client may use it any more')
+    .option('--name <name>', 'another name')
+    .argument('<certificate>', 'id of the certificate', id)
+    .action(
+      calling(async (call: Call<ChangeOptions>, certificateId: string) => {
+        const body = toChange(call.options)
+        const api = await call.operator()
+        const answer = await api.call('PATCH', `${PATH}/${certificateId}`, { body })
         call.answer<ServiceCertificate>(answer, (one) => showOne(call, one))
       }),
     )
@@ -216,6 +265,7 @@ function showOne(call: Call, one: ServiceCertificate): void {
     ['SHA-256', one.fingerprintSha256 ?? 'not signed yet'],
     ['Begins', formatTime(one.notBefore)],
     ['Ends', formatTime(one.notAfter)],
+    ['For', one.clients === 'everyone' ? 'everyone' : one.clients.join(', ') || 'no client'],
     ['Default', one.isDefault ? 'yes' : 'no'],
     ['Used by', plural(one.usedBy, 'endpoint')],
   ])

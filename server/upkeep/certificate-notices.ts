@@ -8,7 +8,7 @@ import { NIL_UUID } from '../core/plain/uuid.ts'
 import type { Deps } from '../operations/shared/deps.ts'
 import type { Db } from '../store/connection/db.ts'
 import { readCertificateEnds, saveExpiryTold } from '../store/secrets/certificate-ends.ts'
-import { countCertificateUses, usesOf } from '../store/secrets/client-certificates.ts'
+import { countCertificateUses } from '../store/secrets/client-certificates.ts'
 
 const KIND = 'certificate.expiring'
 
@@ -37,7 +37,7 @@ export async function makeCertificateNotices(
       subject: end.subject,
       fingerprintSha256: end.fingerprint.toString('hex'),
       notAfter: end.notAfter.toISOString(),
-      usedBy: usesOf(uses, end),
+      usedBy: uses.get(end.id) ?? 0,
     }
     const daysLeft = Math.max(0, Math.ceil((end.notAfter.getTime() - now.getTime()) / DAY_MS))
     return [

@@ -47,6 +47,7 @@ async function importOne(page: Page, name: string, own: Issued): Promise<void> {
   await page.getByLabel('Name').fill(name)
   await page.getByLabel('Certificate and those').fill(own.pem + root.pem)
   await page.getByLabel('Private key').fill(own.keyPem)
+  await page.getByLabel('Who may use it').selectOption('Every client')
 }
 
 site.test(
@@ -83,8 +84,21 @@ site.test(
     await rowOf(page, 'pix-2026').getByText('ENDS IN 5 DAYS').waitFor()
     await rowOf(page, 'pix-2026').getByText('DEFAULT').waitFor()
     await importOne(page, 'pix-2027', issueOwn(365))
+    await page.getByLabel('Who may use it').selectOption('Only these clients')
     await button(page, 'Import').click()
-    await rowOf(page, 'pix-2027').waitFor()
+    await rowOf(page, 'pix-2027').getByText('no client').waitFor()
+
+    await rowOf(page, 'pix-2027').getByRole('button', { name: 'Clients' }).click()
+    await page.getByText('No client yet.').waitFor()
+    await page.getByRole('combobox', { name: 'Add a client' }).fill('Test')
+    await page.getByRole('option', { name: 'Test client' }).click()
+    await page
+      .getByRole('list', { name: 'Clients that may use it' })
+      .getByText('Test client')
+      .waitFor()
+    await checkAccessibility()
+    await button(page, 'Save').click()
+    await rowOf(page, 'pix-2027').getByText('1 client').waitFor()
     await checkAccessibility()
     await checkNarrow(page)
     await go('/certificates')

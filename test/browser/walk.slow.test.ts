@@ -82,7 +82,7 @@ async function fill(): Promise<Readonly<Record<string, string>>> {
   await operate('/keys', { name: 'second', role: 'viewer' })
   const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
   const pems = { certificatePem: own.pem, privateKeyPem: own.keyPem }
-  await operate('/client-certificates', { name: 'pix', ...pems })
+  await operate('/client-certificates', { name: 'pix', clients: 'everyone', ...pems })
   return {
     '/deliveries/:id': id,
     '/payments/:id': paymentId,

@@ -91,6 +91,7 @@ export class BothStores {
       },
       engine: { beginAccept: () => () => {}, endpointChanged() {}, endpointRetried() {} },
       endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
+      shownCertificates: { forget() {} },
       callbackLinks: new CallbackLinks(pool, sealer, () => 'https://paybell.test'),
     }
   }

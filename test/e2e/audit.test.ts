@@ -100,7 +100,8 @@ const CERTIFICATE = new RegExp(`^client-certificate:${UUID}$`)
 
 function newCertificate() {
   const own = issue({ subject: 'CN=paybell' })
-  return { name: randomUUID(), certificatePem: own.pem, privateKeyPem: own.keyPem }
+  const clients = 'everyone' as const
+  return { name: randomUUID(), clients, certificatePem: own.pem, privateKeyPem: own.keyPem }
 }
 
 function newJwk() {
@@ -209,6 +210,15 @@ const CASES: Readonly<Record<string, Case>> = {
     object: CERTIFICATE,
     prepare: () => ({ path: '/client-certificates', body: newCertificate() }),
     wrong: nothing('/client-certificates', { name: 'x' }),
+  },
+  'PATCH /client-certificates/:id': {
+    action: 'client-certificate.change',
+    object: CERTIFICATE,
+    prepare: async () => {
+      const { id } = await makeCertificate(paybell.app.deps, newCertificate())
+      return { path: `/client-certificates/${id}`, body: { clients: [] } }
+    },
+    wrong: nothing('/client-certificates/:id', { clients: 'all' }),
   },
   'PUT /client-certificates/:id/certificate': {
     action: 'client-certificate.complete',

@@ -111,24 +111,34 @@ test('public keys of a client are added, listed and deleted, and may be all that
   assert.match((await run('clients', 'keys', 'accept', clientId, 'keys')).stderr, without)
 })
 
-test('certificates are imported from files, and endpoints follow to another one', async () => {
+test('certificates are imported from files for the clients that are named, and endpoints follow to another one', async () => {
   const root = issue({ subject: 'CN=Root', isAuthority: true })
   const files = {
     chain: join(dir, 'chain.pem'),
     key: join(dir, 'key.pem'),
     ca: join(dir, 'ca.pem'),
   }
-  const importOne = async (name: string) => {
+  const importOne = async (name: string, ...more: string[]) => {
     const own = issue({ subject: 'CN=paybell', by: root, purposes: ['client'] })
     await writeFile(files.chain, own.pem + root.pem)
     await writeFile(files.key, own.keyPem)
     const options = ['--certificate-file', files.chain, '--private-key-file', files.key]
-    return paybellJson('certificates', 'import', name, ...options)
+    return paybellJson('certificates', 'import', name, ...options, ...more)
   }
-  const first = await importOne('pix-2026')
+  const first = await importOne('pix-2026', '--everyone')
   const again = await run('certificates', 'complete', first.id, '--certificate-file', files.chain)
   assert.match(again.stdout, /^Subject +CN=paybell$/m)
   const second = await importOne('pix-2027')
+  assert.deepEqual(second.clients, [])
+  const giving = ['certificates', 'change', second.id]
+  const unsaid = await run(...giving)
+  assert.equal(unsaid.code, 2)
+  assert.match(unsaid.stderr, /give --client, --everyone, --none or --name/)
+  assert.equal((await run(...giving, '--client', paybell.clientId, '--everyone')).code, 2)
+  const given = await run(...giving, '--client', paybell.clientId)
+  assert.match(given.stdout, new RegExp(`^For +${paybell.clientId}$`, 'm'))
+  assert.match((await run(...giving, '--none')).stdout, /^For +no client$/m)
+  assert.deepEqual((await paybellJson(...giving, '--everyone')).clients, 'everyone')
   const asked = await run('certificates', 'request', 'pix-2028', '--subject', 'CN=paybell')
   assert.match(
     asked.stdout,
@@ -155,7 +165,7 @@ test('certificates are imported from files, and endpoints follow to another one'
   assert.match(used.stderr, /certificate-in-use/)
   assert.match(
     (await run('certificates', 'list')).stdout,
-    new RegExp(`^${second.id} .* yes +1 +pix-2027$`, 'm'),
+    new RegExp(`^${second.id} .* yes +everyone +1 +pix-2027$`, 'm'),
   )
   const asClient = await callCommand(['certificates', 'list'], {
     env: { ...env, PAYBELL_OPERATOR_KEY: '' },

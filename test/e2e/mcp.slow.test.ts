@@ -52,7 +52,12 @@ async function connect(env: Record<string, string>, ...args: string[]) {
 
 const { caller } = paybell
 const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
-const certificate = { name: 'pix', certificatePem: own.pem, privateKeyPem: own.keyPem }
+const certificate = {
+  name: 'pix',
+  clients: 'everyone',
+  certificatePem: own.pem,
+  privateKeyPem: own.keyPem,
+}
 const imported = await caller.operate('POST', '/client-certificates', certificate)
 assert.equal(imported.status, 201)
 const key = 'only-we-two-know-this'
@@ -127,6 +132,11 @@ test('both see what a bank asks for: its settings and the certificates, and no s
     const [shown, ...others] = content
     assert.deepEqual(others, [])
     assert.deepEqual([shown.name, shown.isDefault, shown.usedBy], ['pix', true, usedBy])
+    assert.equal(
+      shown.clients,
+      usedBy === undefined ? undefined : 'everyone',
+      'the operator’s alone',
+    )
     assert.ok(Date.parse(shown.notAfter) > Date.now())
     assert.doesNotMatch(JSON.stringify(content), /BEGIN/)
   }

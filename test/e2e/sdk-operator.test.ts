@@ -210,13 +210,14 @@ test('payments, deliveries, endpoints, jobs, the audit and the service', async (
   assert.equal((await operator.service.stats({ window: 'day' })).series.stepSeconds, 900)
 })
 
-test('a certificate is asked for or imported, and endpoints follow from one to the other', async () => {
+test('a certificate is asked for or imported, given to clients, and endpoints follow from one to the other', async () => {
   const { certificates } = operator
   const root = issue({ subject: 'CN=Root', isAuthority: true })
   const of = { subject: 'CN=paybell', by: root, purposes: ['client'] } as const
   const own = issue(of)
   const first = await certificates.import({
     name: 'pix-2026',
+    clients: 'everyone',
     certificatePem: own.pem + root.pem,
     privateKeyPem: own.keyPem,
   })
@@ -232,6 +233,9 @@ test('a certificate is asked for or imported, and endpoints follow from one to t
     certificatePem: other.pem + root.pem,
     privateKeyPem: other.keyPem,
   })
+  assert.deepEqual(second.clients, [], 'for no one yet')
+  const given = await certificates.change(second.id, { clients: [paybell.clientId] })
+  assert.deepEqual(given.clients, [paybell.clientId])
   // With a token of its own: the key that had signed the first one was revoked.
   await new Caller(paybell).register('https://127.0.0.1:9/tls', 'a key of this test')
   const { content } = await operator.endpoints.list()

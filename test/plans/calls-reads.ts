@@ -3,6 +3,7 @@
 
 import { parseDeliveryFilter } from '../../server/core/asking/delivery-filter.ts'
 import { FEED_START } from '../../server/core/asking/feed-cursor.ts'
+import { EVERYONE } from '../../server/core/certificates/certificate-clients.ts'
 import { DAY_MS } from '../../server/core/delivery/backoff.ts'
 import { noticePolicy } from '../../server/core/delivery/notice.ts'
 import { findEarlierAddress } from '../../server/store/endpoints/earlier-addresses.ts'
@@ -110,6 +111,7 @@ import { countAccounts, listAccounts } from '../../server/store/secrets/accounts
 import { readCertificateEnds } from '../../server/store/secrets/certificate-ends.ts'
 import {
   countCertificateUses,
+  countChoices,
   readCertificates,
 } from '../../server/store/secrets/client-certificates.ts'
 import {
@@ -121,8 +123,10 @@ import { listSecrets, readCredentials } from '../../server/store/secrets/client-
 import {
   CLIENT_ORDERS,
   findClient,
+  findClientKeys,
   listClients,
   readClientId,
+  readClientIds,
 } from '../../server/store/secrets/clients.ts'
 import { findSession } from '../../server/store/secrets/console-sessions.ts'
 import { countSecretsByMasterKey } from '../../server/store/secrets/master-keys.ts'
@@ -423,6 +427,11 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => readLiveKeys(pool))
   await recorder.record('', () => readCertificates(pool))
   await recorder.record('', () => countCertificateUses(pool))
+  await recorder.record('', () =>
+    countChoices(pool, ['default'], { of: EVERYONE, notOf: [clientKey] }),
+  )
+  await recorder.record('', () => findClientKeys(pool, [clientId]))
+  await recorder.record('', () => readClientIds(pool, [clientKey]))
   await recorder.record('', () => readCertificateEnds(pool))
   await recorder.record('', () => readCertificateChoices(pool, clientKey))
   await recorder.record('of client_certificates', () =>

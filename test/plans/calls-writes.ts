@@ -62,7 +62,11 @@ import {
   saveAttemptSteps,
   sumUpFinalCounts,
 } from '../../server/store/history/stats.ts'
-import { renameCertificates } from '../../server/store/moves/move-certificates.ts'
+import {
+  giveCertificates,
+  renameCertificates,
+  takeCertificatesBack,
+} from '../../server/store/moves/move-certificates.ts'
 import { cancelDeliveries, findStillPending } from '../../server/store/owed/cancellations.ts'
 import { releaseDeliveriesOf } from '../../server/store/owed/deliveries.ts'
 import { bringForward } from '../../server/store/owed/late-due-times.ts'
@@ -107,9 +111,11 @@ import { insertAccount } from '../../server/store/secrets/accounts.ts'
 import { saveExpiryTold } from '../../server/store/secrets/certificate-ends.ts'
 import {
   deleteCertificate,
+  holdCertificates,
   insertCertificate,
   lockCertificates,
   replaceCertificate,
+  saveCertificate,
   saveChain,
   saveDefault,
 } from '../../server/store/secrets/client-certificates.ts'
@@ -380,12 +386,16 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => forgetRetiredPrivateKeys(pool, now))
   const chain = { pem: 'x', fingerprint: SEALED, notBefore: now, notAfter: now }
   const named = { id: NEW, name: 'new', subject: 'CN=new', isDefault: false, createdAt: now }
-  const certificate = { ...named, sealedPrivateKey: SEALED, requestPem: null, chain }
+  const clients = [clientKey]
+  const certificate = { ...named, sealedPrivateKey: SEALED, requestPem: null, chain, clients }
   await recorder.record('', () => insertCertificate(pool, certificate))
   await recorder.record('', () => saveChain(pool, NEW, certificate))
+  await recorder.record('', () => saveCertificate(pool, NEW, certificate))
   await recorder.record('', () => saveDefault(pool, NEW))
   await recorder.record('', () => saveExpiryTold(pool, [{ id: NEW, notAfter: now, days: 7 }]))
   await recorder.record('', () => renameCertificates(pool, clientKey, new Map([[NEW, 'default']])))
+  await recorder.record('', () => giveCertificates(pool, clientKey, [NEW]))
+  await recorder.record('', () => takeCertificatesBack(pool, clientKey))
   await recorder.record('', () => replaceCertificate(pool, { from: NEW, to: 'default' }, now))
   await recorder.record('of client_certificates', () =>
     replaceSealedPrivateKeys(pool, 'client_certificates', [key]),
@@ -394,6 +404,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () =>
     inTransaction(pool, async (db) => {
       await lockKeys(db)
+      await holdCertificates(db)
       await lockCertificates(db)
       await lockSigningKeys(db)
       await lockNotices(db)

@@ -15,6 +15,7 @@ import { createGatherer } from '../../server/operations/accepting/create-gathere
 import { createAccess } from '../../server/operations/access/access.ts'
 import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
 import { WebhookKeys } from '../../server/operations/access/webhook-keys.ts'
+import { ShownCertificates } from '../../server/operations/certificates/shown-certificates.ts'
 import { onboardClient } from '../../server/operations/clients/onboard-client.ts'
 import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from '../../server/operations/deliveries/job-runner.ts'
@@ -113,6 +114,7 @@ export async function serveHttp(
       endpointRetried: (...notice) => notices.push(notice.join(' ')),
     },
     endpointChanges: createEndpointChanges({ requestsPerSecond: 200 }),
+    shownCertificates: new ShownCertificates({ pool, sealer, clock }),
     callbackLinks: new CallbackLinks(pool, sealer, () => BASE_URL),
     send: options.send ?? (async () => ({ outcome: NOBODY_THERE, durationMs: 0 })),
   }

@@ -39,7 +39,7 @@ export function startSend(t: Owner, certificates: Record<string, ShownCertificat
   })
   t.after(() => client.close())
   const send = createIdentifiedSend(client, {
-    find: async (choice) => certificates[choice] ?? null,
+    find: async (_clientKey, choice) => certificates[choice] ?? null,
     sign: async () => '',
   })
   return async (port: number, tls: EndpointTls | null, host = NAME) => {

@@ -17,8 +17,12 @@ export function FindFilter({
   of,
   value,
   onChange,
+  ...words
 }: {
   of: Source
+  /** In place of those of a filter. */
+  label?: string
+  placeholder?: string
   value: string
   onChange(id: string): void
 }) {
@@ -32,6 +36,7 @@ export function FindFilter({
   return (
     <Combobox
       {...WORDS[of]}
+      {...words}
       value={value}
       name={useNameOf(of, value)}
       text={text}

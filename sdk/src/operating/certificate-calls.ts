@@ -7,6 +7,11 @@ import type { CallOptions } from '../calling/transport.ts'
 import type { FollowingEndpoints, ServiceCertificate } from '../wire/operator-types.ts'
 import type { Page } from '../wire/types.ts'
 
+/** Which clients may use and see a certificate, by their ids. Without it, for no one. */
+interface OfClients {
+  clients?: readonly string[] | 'everyone' | undefined
+}
+
 export type CertificateCalls = ReturnType<typeof certificateCalls>
 
 const CERTIFICATES = '/operator/v1/client-certificates'
@@ -21,13 +26,19 @@ export function certificateCalls({ call, get }: Caller) {
     get: (id: string, details?: CallOptions) =>
       get<ServiceCertificate>(path(id), undefined, details),
     /** Its key is made inside, and never leaves: `certificateRequestPem` is for an authority to sign. */
-    request: (order: { name: string; subject: string }, details?: CallOptions) =>
+    request: (order: { name: string; subject: string } & OfClients, details?: CallOptions) =>
       call<ServiceCertificate>('POST', CERTIFICATES, { ...details, body: order }),
     /** One with its key, as PEM; the service's own certificate comes first, then each that signed the one before. */
     import: (
-      certificate: { name: string; certificatePem: string; privateKeyPem: string },
+      certificate: { name: string; certificatePem: string; privateKeyPem: string } & OfClients,
       details?: CallOptions,
     ) => call<ServiceCertificate>('POST', CERTIFICATES, { ...details, body: certificate }),
+    /** Which clients may use it, in place of those before; or what it is called. */
+    change: (
+      id: string,
+      changes: OfClients & { name?: string | undefined },
+      details?: CallOptions,
+    ) => call<ServiceCertificate>('PATCH', path(id), { ...details, body: changes, isSafe: true }),
     /** What an authority has signed for the key that is inside; again, when it was renewed. */
     complete: (id: string, certificatePem: string, details?: CallOptions) =>
       call<ServiceCertificate>('PUT', `${path(id)}/certificate`, {
@@ -35,7 +46,7 @@ export function certificateCalls({ call, get }: Caller) {
         body: { certificatePem },
         isSafe: true,
       }),
-    /** Endpoints that ask for `default` are shown it from now on. A dry run only counts them. */
+    /** Endpoints of its clients that ask for `default` are shown it from now on. A dry run only counts them. */
     makeDefault: (id: string, options: { dryRun?: boolean } = {}, details?: CallOptions) =>
       call<FollowingEndpoints>('POST', `${path(id)}/default`, {
         ...details,

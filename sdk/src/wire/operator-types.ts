@@ -93,6 +93,11 @@ export interface ConsoleLink {
 export interface ServiceCertificate {
   id: string
   name: string
+  /**
+   * Which clients may use and see it, by their ids, or `everyone`. Others have no such certificate,
+   * for callbacks and token endpoints alike.
+   */
+  clients: 'everyone' | string[]
   subject: string
   /** Of the certificate, in hexadecimal. Null until it is signed. */
   fingerprintSha256: string | null
@@ -100,7 +105,7 @@ export interface ServiceCertificate {
   notAfter: string | null
   /** Endpoints whose receivers are shown it. */
   usedBy: number
-  /** Endpoints that ask for `default` are shown it. */
+  /** Endpoints of these clients that ask for `default` are shown it. */
   isDefault: boolean
   createdAt: string
   /** The chain, the service’s own certificate first. */

@@ -96,8 +96,9 @@ export type DocumentMode = 'inline' | 'link' | 'none'
 /** For receivers that ask who calls, or that a private authority vouches for. */
 export interface EndpointTls {
   /**
-   * Which certificate the receiver is shown when it asks who calls: the id of one of `GET
-   * /v1/client-certificates`, or `default`. Null: none.
+   * Which client certificate the receiver is shown when it asks who calls (mTLS): the id of one of
+   * `GET /v1/client-certificates`, or `default` for the one of them that the operator made the
+   * default. Null: none.
    */
   clientCertificate?: string | null | undefined
   /**
@@ -110,8 +111,9 @@ export interface EndpointTls {
 /** Only where it was given. */
 export interface EndpointTlsShown {
   /**
-   * Which certificate the receiver is shown when it asks who calls: the id of one of `GET
-   * /v1/client-certificates`, or `default`. Null: none.
+   * Which client certificate the receiver is shown when it asks who calls (mTLS): the id of one of
+   * `GET /v1/client-certificates`, or `default` for the one of them that the operator made the
+   * default. Null: none.
    */
   clientCertificate: string | null
   /**
@@ -364,7 +366,7 @@ export interface PublicCertificate {
   subject: string
   fingerprintSha256: string
   notAfter: string
-  /** Endpoints that ask for `default` are shown it. */
+  /** Your endpoints that ask for `default` are shown it. */
   isDefault: boolean
   /** The chain, the service’s own certificate first. */
   certificatePem: string

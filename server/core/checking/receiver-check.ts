@@ -127,7 +127,7 @@ function remedy(outcome: Outcome): string | null {
     case 'certificate-refused':
       return 'Choose a certificate with tls.clientCertificate, and let the receiver trust its chain (GET /v1/client-certificates).'
     case 'certificate-missing':
-      return 'Choose another certificate with tls.clientCertificate.'
+      return 'Choose a certificate of GET /v1/client-certificates with tls.clientCertificate, or ask the operator to let your client use one.'
     case 'token-refused':
       return 'Check clientId, the secret, scope and audience of oauth2 with the token endpoint. With privateKeyJwt, let it trust the keys at /.well-known/clients/{clientId}/jwks.json, with the id of your client at Paybell.'
     case 'token-unreachable':

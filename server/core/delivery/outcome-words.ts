@@ -51,7 +51,7 @@ const FAILURES = {
   'invalid-header': { words: 'extra header is invalid' },
   'certificate-missing': {
     words: 'client certificate missing',
-    why: 'The one that the endpoint asks for is not there.',
+    why: 'The one that the endpoint asks for is not there, or is not for this client.',
   },
   'token-refused': {
     words: 'token refused',

@@ -1,5 +1,5 @@
 // Sends as an endpoint asks for it whose receiver wants to know who calls: with the certificate that it names, found in the
-// moment of the attempt, and with a token. All of it is one attempt with one deadline. Other endpoints pass without a
+// moment of the attempt among those of its client, and with a token. All of it is one attempt with one deadline. Other endpoints pass without a
 // promise more.
 
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
@@ -23,8 +23,9 @@ import type { TlsSettings } from './tls-settings.ts'
 
 /** How the service proves who it is. */
 export interface Identity {
-  /** By id, or the one that is the default. Null when there is none; rejects when that cannot be known. */
-  find(choice: string): Promise<ShownCertificate | null>
+  /** By id, or the one that is the default; of those that the client is given. Null when there is none; rejects when that
+   *  cannot be known. */
+  find(clientKey: number, choice: string): Promise<ShownCertificate | null>
   /** Signed for one request of a token, with the key that the service has for this client. */
   sign(clientKey: number, oauth2: CallbackOauth2): Promise<string>
 }
@@ -56,7 +57,7 @@ class IdentifiedSender {
   async send(request: CallbackRequest): Promise<AttemptResult> {
     const { monotonicMs, cautiousMs } = this.#client.limits
     const begun = { atMs: monotonicMs(), atCautiousMs: cautiousMs() }
-    const tlsSettings = request.tls && (await this.#tlsSettings(request.tls))
+    const tlsSettings = request.tls && (await this.#tlsSettings(request.clientKey, request.tls))
     if (tlsSettings === 'missing') return this.#unsent(MISSING, begun)
     const { oauth2 } = request
     const identified = { ...request, tlsSettings, begun }
@@ -68,9 +69,9 @@ class IdentifiedSender {
     return this.#sendWithToken(identified, oauth2).catch(() => first)
   }
 
-  async #tlsSettings(tls: EndpointTls): Promise<TlsSettings | 'missing'> {
+  async #tlsSettings(clientKey: number, tls: EndpointTls): Promise<TlsSettings | 'missing'> {
     const { clientCertificate: choice, certificateAuthorities } = tls
-    const shown = choice === null ? null : await this.#identity.find(choice)
+    const shown = choice === null ? null : await this.#identity.find(clientKey, choice)
     if (choice !== null && shown === null) return 'missing'
     return this.#client.tlsSettings(shown, certificateAuthorities)
   }

@@ -5,6 +5,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { EVERYONE } from '../../core/certificates/certificate-clients.ts'
 import { ALL_EVENTS } from '../../core/delivery/endpoint-settings.ts'
 import { checkCallbackUrl } from '../../core/network/callback-url.ts'
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
@@ -102,6 +103,10 @@ function createFormats(policy: ValidationPolicy): Record<string, Check> {
       text === ALL_EVENTS
         ? null
         : { code: 'wrong-type', detail: `Must be a list of kinds of event, or ${ALL_EVENTS}.` },
+    everyone: (text) =>
+      text === EVERYONE
+        ? null
+        : { code: 'wrong-type', detail: `Must be a list of ids of clients, or ${EVERYONE}.` },
     description: (text) =>
       isStorableText(text) && !hasControlCharacter(text)
         ? null
@@ -196,6 +201,8 @@ function toFault(error: ErrorObject, formats: Readonly<Record<string, Check>>): 
       return { code: 'wrong-type', detail: `Must be ${typeNames(params.type)}.` }
     case 'minItems':
       return { code: 'empty', detail: 'Must not be empty.' }
+    case 'maxItems':
+      return { code: 'too-many', detail: `Must name at most ${params.limit}.` }
     case 'uniqueItems':
       return { code: 'repeated', detail: 'Must name each only once.' }
     case 'minLength':

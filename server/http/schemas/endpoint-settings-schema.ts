@@ -52,7 +52,7 @@ const Description = Type.Unsafe<string | null>({
   description: 'A note for people, at most 200 characters.',
 })
 const ABOUT_CERTIFICATE =
-  'Which certificate the receiver is shown when it asks who calls: the id of one of `GET /v1/client-certificates`, or `default`. Null: none.'
+  'Which client certificate the receiver is shown when it asks who calls (mTLS): the id of one of `GET /v1/client-certificates`, or `default` for the one of them that the operator made the default. Null: none.'
 const ABOUT_AUTHORITIES =
   'Certificates of the authorities, as PEM, that vouch for the receiver in place of the public ones. Null: the public ones.'
 interface TlsGiven {

@@ -56,6 +56,7 @@ test('after resealing, no sealed secret needs the old master key, and all still 
     requestPem: 'a request',
     chain: null,
     isDefault: false,
+    clients: [],
     createdAt: STORED_AT,
   })
   const before = await new Readiness(pool, newSealer).check()

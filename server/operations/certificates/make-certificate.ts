@@ -1,5 +1,6 @@
 // A certificate of the service's own: imported with its key, or begun here, with a key that never leaves and a request
-// for an authority to sign. What is signed later, or renewed for the same key, completes it.
+// for an authority to sign. What is signed later, or renewed for the same key, completes it. It is for the clients that the
+// operator names, and for no one until then.
 
 import type { KeyObject } from 'node:crypto'
 import {
@@ -8,6 +9,7 @@ import {
   readChain,
   readPrivateKey,
 } from '../../core/certificates/certificate-chain.ts'
+import { type CertificateClients, EVERYONE } from '../../core/certificates/certificate-clients.ts'
 import { makeRequestKey, writeRequest } from '../../core/certificates/certificate-request.ts'
 import { readSubject } from '../../core/certificates/subject.ts'
 import { ServiceError } from '../../core/plain/errors.ts'
@@ -24,11 +26,14 @@ import {
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
 import { notFound, unusable } from '../shared/service-errors.ts'
+import { assertNoneMoves, type NamedClients, ownersText, readOwners } from './certificate-owners.ts'
 import { openPrivateKey, privateKeyField } from './private-key.ts'
 
-export type CertificateOffer =
-  | { name: string; certificatePem: string; privateKeyPem: string }
-  | { name: string; subject: string }
+export type CertificateOffer = {
+  name: string
+  /** For no one when it is left out. */
+  clients?: NamedClients | undefined
+} & ({ certificatePem: string; privateKeyPem: string } | { subject: string })
 
 /** Its key inside, of its own or of the request. Throws for what cannot be used, with what is wrong. */
 export async function makeCertificate(
@@ -39,25 +44,34 @@ export async function makeCertificate(
   const made = 'subject' in offer ? await beginCertificate(offer.subject) : importIt(deps, offer)
   const id = deps.newId()
   const key = made.privateKey.export({ type: 'pkcs8', format: 'der' })
-  const stored: StoredCertificate = {
+  const { name, clients: named = [] } = offer
+  const stored = {
     id,
-    name: offer.name,
+    name,
     subject: made.subject,
     sealedPrivateKey: deps.sealer.seal(key, privateKeyField(id)),
     requestPem: made.requestPem,
     chain: made.chain,
-    isDefault: false,
     createdAt: new Date(deps.clock.nowMs()),
   }
-  return inTransaction(deps.pool, async (db) => {
+  const certificate = await inTransaction(deps.pool, async (db) => {
     await lockCertificates(db)
     const others = await readCertificates(db)
-    assertRoom(others, offer.name)
-    const certificate = { ...stored, isDefault: isFirst(others, stored) }
+    assertRoom(others, name)
+    const clients = await readOwners(db, named)
+    await assertNoneMoves(db, [], clients)
+    const owned = { ...stored, clients }
+    const certificate = { ...owned, isDefault: isFirstDefault(others, owned) }
     await insertCertificate(db, certificate)
-    await audit(db, `client-certificate:${id}`, changesOf(null, certificate))
+    const changes = [
+      ...changesOf(null, certificate),
+      { field: 'clients', before: '', after: ownersText(named) },
+    ]
+    await audit(db, `client-certificate:${id}`, changes)
     return certificate
   })
+  deps.shownCertificates.forget()
+  return certificate
 }
 
 /** What the authority has signed for the key that is here; again, when it was renewed. */
@@ -67,7 +81,7 @@ export async function completeCertificate(
   certificatePem: string,
   audit: Audit = NO_AUDIT,
 ): Promise<StoredCertificate> {
-  return inTransaction(deps.pool, async (db) => {
+  const completed = await inTransaction(deps.pool, async (db) => {
     const { found, others } = await lockOne(db, id)
     const chain = orRefuse(readChain(certificatePem, deps.clock.nowMs()), '/certificatePem')
     const key = openPrivateKey(deps.sealer, found)
@@ -78,11 +92,14 @@ export async function completeCertificate(
       )
     }
     const certificate = { ...found, subject: chain.subject, chain: toStoredChain(chain) }
-    const completed = { ...certificate, isDefault: found.isDefault || isFirst(others, certificate) }
+    const isDefault = found.isDefault || isFirstDefault(others, certificate)
+    const completed = { ...certificate, isDefault }
     await saveChain(db, id, completed)
     await audit(db, `client-certificate:${id}`, changesOf(found, completed))
     return completed
   })
+  deps.shownCertificates.forget()
+  return completed
 }
 
 /** The one, and the others, while no transaction beside this one changes any. */
@@ -118,18 +135,24 @@ function importIt(deps: Deps, offer: { certificatePem: string; privateKeyPem: st
   return { subject: chain.subject, privateKey, requestPem: null, chain: toStoredChain(chain) }
 }
 
-/** The first that can be shown is the default, so that "default" means something. */
-function isFirst(others: readonly StoredCertificate[], one: StoredCertificate): boolean {
-  return one.chain !== null && !others.some(({ isDefault }) => isDefault)
+/** The first that can be shown for everyone is the default. Of others, which are some clients', the operator says which is. */
+export function isFirstDefault(
+  others: readonly StoredCertificate[],
+  { chain, clients }: { chain: StoredChain | null; clients: CertificateClients },
+): boolean {
+  return chain !== null && clients === EVERYONE && !others.some(({ isDefault }) => isDefault)
+}
+
+export function assertNameFree(others: readonly StoredCertificate[], name: string): void {
+  if (!others.some((other) => other.name === name)) return
+  throw new ServiceError(
+    'certificate-name-taken',
+    'Another certificate has this name. Choose another, or delete that one first.',
+  )
 }
 
 function assertRoom(others: readonly StoredCertificate[], name: string): void {
-  if (others.some((other) => other.name === name)) {
-    throw new ServiceError(
-      'certificate-name-taken',
-      'Another certificate has this name. Choose another, or delete that one first.',
-    )
-  }
+  assertNameFree(others, name)
   if (others.length >= CERTIFICATES_MAX) {
     throw new ServiceError(
       'too-many-certificates',

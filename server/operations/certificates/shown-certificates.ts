@@ -1,6 +1,8 @@
-// The certificates with their keys, as connections are opened with them. All are read at once and kept for a few seconds:
-// a new default, or a renewed certificate, is shown in every process within them.
+// The certificates with their keys, as connections are opened with them, each for the clients that it is given to. All are
+// read at once and kept for a few seconds: a new default, a renewed certificate, or one that was taken from a client, is seen
+// by every process within them. One that is not among them may be newer, so they are read again before it is missing.
 
+import { type CertificateClients, EVERYONE } from '../../core/certificates/certificate-clients.ts'
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import { DEFAULT_CERTIFICATE } from '../../core/delivery/endpoint-tls.ts'
 import { Remembered } from '../../core/plain/remembered.ts'
@@ -12,8 +14,15 @@ import type { Deps } from '../shared/deps.ts'
 import { openPrivateKey } from './private-key.ts'
 
 const AGE_MS_MAX = 4_000
+/** However many are missing and asked for, they are read four times a second at most. */
+const MISS_AGE_MS_MAX = 250
 
-type All = ReadonlyMap<string, ShownCertificate>
+interface Owned {
+  shown: ShownCertificate
+  clients: typeof EVERYONE | ReadonlySet<number>
+}
+
+type All = ReadonlyMap<string, Owned>
 
 export class ShownCertificates {
   readonly #deps: Pick<Deps, 'pool' | 'sealer'>
@@ -27,19 +36,29 @@ export class ShownCertificates {
     })
   }
 
-  /** Null when there is none, when it is not signed yet, or when its key does not open. */
-  async find(choice: string): Promise<ShownCertificate | null> {
-    const all = await this.#all.get('all', () => this.#read())
-    return all.get(choice) ?? null
+  /** Null when the client has none by this id, when it is not signed yet, or when its key does not open. */
+  async find(clientKey: number, choice: string): Promise<ShownCertificate | null> {
+    const found = find(await this.#get(), clientKey, choice)
+    return found ?? find(await this.#get(MISS_AGE_MS_MAX), clientKey, choice)
+  }
+
+  /** This process has changed one. */
+  forget(): void {
+    this.#all.forget('all')
+  }
+
+  #get(ageMsMax?: number): Promise<All> {
+    return this.#all.get('all', () => this.#read(), ageMsMax)
   }
 
   async #read(): Promise<All> {
-    const all = new Map<string, ShownCertificate>()
+    const all = new Map<string, Owned>()
     for (const stored of await readCertificates(this.#deps.pool)) {
       const shown = this.#open(stored)
       if (shown === null) continue
-      all.set(stored.id, shown)
-      if (stored.isDefault) all.set(DEFAULT_CERTIFICATE, shown)
+      const owned = { shown, clients: toSet(stored.clients) }
+      all.set(stored.id, owned)
+      if (stored.isDefault) all.set(DEFAULT_CERTIFICATE, owned)
     }
     return all
   }
@@ -57,4 +76,14 @@ export class ShownCertificates {
       return null
     }
   }
+}
+
+function find(all: All, clientKey: number, choice: string): ShownCertificate | null {
+  const owned = all.get(choice)
+  if (owned === undefined) return null
+  return owned.clients === EVERYONE || owned.clients.has(clientKey) ? owned.shown : null
+}
+
+function toSet(clients: CertificateClients): Owned['clients'] {
+  return clients === EVERYONE ? EVERYONE : new Set(clients)
 }

@@ -1,17 +1,22 @@
-// The service's certificates as operators and clients see them: never a private key.
+// The service's certificates as operators see them, and clients those that they are given: never a private key.
 
 import type { Page, PageRequest } from '../../core/asking/numbered-pages.ts'
 import { pageOffset } from '../../core/asking/numbered-pages.ts'
+import { isFor } from '../../core/certificates/certificate-clients.ts'
 import {
   countCertificateUses,
   readCertificates,
   type StoredCertificate,
-  usesOf,
 } from '../../store/secrets/client-certificates.ts'
 import type { Deps } from '../shared/deps.ts'
 import { notFound } from '../shared/service-errors.ts'
+import { type NamedClients, nameOwners } from './certificate-owners.ts'
 
-export interface ViewedCertificate extends Omit<StoredCertificate, 'sealedPrivateKey'> {
+export type PublicCertificate = Omit<StoredCertificate, 'sealedPrivateKey' | 'clients'>
+
+export interface ViewedCertificate extends PublicCertificate {
+  /** Who may use it, by their ids. */
+  clients: NamedClients
   /** Endpoints that are shown it. */
   usedBy: number
 }
@@ -32,22 +37,27 @@ export async function viewCertificate(
   return found
 }
 
-/** Those that a receiver may meet, for clients to pin. */
+/** Those that the client's receivers may meet, for it to choose and to pin. */
 export async function viewPublicChains(
-  deps: Pick<Deps, 'pool'>,
+  { pool }: Pick<Deps, 'pool'>,
+  clientKey: number,
   page: PageRequest,
-): Promise<Page<ViewedCertificate>> {
-  const all = await readAll(deps)
+): Promise<Page<PublicCertificate>> {
+  const all = await readCertificates(pool)
   return toPage(
-    all.filter(({ chain }) => chain !== null),
+    all.filter(({ chain, clients }) => chain !== null && isFor(clients, clientKey)),
     page,
   )
 }
 
 async function readAll({ pool }: Pick<Deps, 'pool'>): Promise<readonly ViewedCertificate[]> {
   const [all, uses] = await Promise.all([readCertificates(pool), countCertificateUses(pool)])
-  return all.map(({ sealedPrivateKey: _, ...shown }) => {
-    return { ...shown, usedBy: usesOf(uses, shown) }
+  const nameOf = await nameOwners(
+    pool,
+    all.map(({ clients }) => clients),
+  )
+  return all.map(({ sealedPrivateKey: _, clients, ...shown }) => {
+    return { ...shown, clients: nameOf(clients), usedBy: uses.get(shown.id) ?? 0 }
   })
 }
 

@@ -7,7 +7,8 @@ import type { Pool } from 'pg'
 import { cloneDatabase } from '../../../test/support/database.ts'
 import { storeClient, storeEndpoint } from '../../../test/support/stored-deliveries.ts'
 import { openCell } from '../../../test/support/two-cells.ts'
-import { insertCertificate } from '../../store/secrets/client-certificates.ts'
+import { type CertificateClients, EVERYONE } from '../../core/certificates/certificate-clients.ts'
+import { insertCertificate, readCertificates } from '../../store/secrets/client-certificates.ts'
 import { moveClient } from './move-client.ts'
 
 const first = await cloneDatabase()
@@ -23,7 +24,7 @@ beforeEach(async () => {
 async function storeCertificate(
   pool: Pool,
   chain: string,
-  of: { id?: string; isDefault?: boolean } = {},
+  of: { id?: string; isDefault?: boolean; clients?: CertificateClients } = {},
 ): Promise<string> {
   const id = of.id ?? randomUUID()
   await insertCertificate(pool, {
@@ -39,13 +40,14 @@ async function storeCertificate(
       notAfter: new Date('2027-01-01'),
     },
     isDefault: of.isDefault ?? false,
+    clients: of.clients ?? EVERYONE,
     createdAt: new Date('2026-01-01'),
   })
   return id
 }
 
-async function storeMovable(choices: readonly string[]) {
-  const { clientKey } = await storeClient(first.pool)
+async function storeMovable(choices: readonly string[], clientKey?: number) {
+  clientKey ??= (await storeClient(first.pool)).clientKey
   const endpoints: string[] = []
   for (const choice of choices) {
     const { endpointId } = await storeEndpoint(first.pool, clientKey)
@@ -79,7 +81,7 @@ async function storeMovable(choices: readonly string[]) {
     ])
     return begun.rowCount === 1
   }
-  return { move, shownThere, hasBegun }
+  return { move, shownThere, hasBegun, clientId }
 }
 
 test('endpoints name the same certificates by the ids of the other cell', async () => {
@@ -127,4 +129,46 @@ test('a client without certificates is moved whatever the cells have', async () 
   const { move, shownThere } = await storeMovable([])
   await move()
   assert.deepEqual(await shownThere(), [])
+})
+
+async function clientsOf(pool: Pool, id: string): Promise<CertificateClients | undefined> {
+  return (await readCertificates(pool)).find((one) => one.id === id)?.clients
+}
+
+test('what the client may use here, it may use there; what others have stays theirs; and here it has nothing any more', async () => {
+  const [{ clientKey }, { clientKey: other }] = [
+    await storeClient(first.pool),
+    await storeClient(first.pool),
+  ]
+  const of = { clients: [clientKey, other] }
+  const used = await storeCertificate(first.pool, 'pix', of)
+  const unused = await storeCertificate(first.pool, 'sepa', of)
+  await storeCertificate(first.pool, 'only here', of)
+  await storeCertificate(first.pool, 'not its own', { clients: [other] })
+  const there = {
+    used: await storeCertificate(seventh.pool, 'pix', { clients: [] }),
+    unused: await storeCertificate(seventh.pool, 'sepa', { clients: [] }),
+    open: await storeCertificate(seventh.pool, 'open', { clients: EVERYONE }),
+    others: await storeCertificate(seventh.pool, 'not its own', { clients: [] }),
+  }
+  const { move, shownThere, clientId } = await storeMovable([used], clientKey)
+  await move()
+  assert.deepEqual(await shownThere(), [there.used])
+  const { rows } = await seventh.pool.query('select client_key from clients where id = $1', [
+    clientId,
+  ])
+  const arrived = [rows[0].client_key]
+  assert.deepEqual(await clientsOf(seventh.pool, there.used), arrived)
+  assert.deepEqual(await clientsOf(seventh.pool, there.unused), arrived)
+  assert.deepEqual(await clientsOf(seventh.pool, there.others), [])
+  assert.deepEqual(await clientsOf(seventh.pool, there.open), EVERYONE)
+  for (const id of [used, unused]) assert.deepEqual(await clientsOf(first.pool, id), [other])
+})
+
+test('a certificate that the client may not use is no reason to refuse a move, and is not given to it there', async () => {
+  const id = await storeCertificate(first.pool, 'pix', { clients: [] })
+  const there = await storeCertificate(seventh.pool, 'pix', { clients: [] })
+  const { move } = await storeMovable([id])
+  await move()
+  assert.deepEqual(await clientsOf(seventh.pool, there), [])
 })

@@ -1,10 +1,16 @@
 // A client that moves to another cell is shown the same certificates there, or is not moved: its receivers would refuse any
 // other, and private keys do not travel between cells. Ids are each cell's own: a certificate is known again by its
-// fingerprint.
+// fingerprint. What the client may use here, it may use there, where the other cell has it.
 
+import { EVERYONE, isFor } from '../../core/certificates/certificate-clients.ts'
 import { DEFAULT_CERTIFICATE } from '../../core/delivery/endpoint-tls.ts'
 import type { Db } from '../../store/connection/db.ts'
-import { readCertificateChoices, renameCertificates } from '../../store/moves/move-certificates.ts'
+import {
+  giveCertificates,
+  readCertificateChoices,
+  renameCertificates,
+  takeCertificatesBack,
+} from '../../store/moves/move-certificates.ts'
 import {
   lockCertificates,
   readCertificates,
@@ -26,6 +32,13 @@ export async function carryCertificates(
   const carried = await matchCertificates(from, to, fromKey)
   assertThere(carried)
   await renameCertificates(to, clientKey, carried.ids)
+  await giveCertificates(to, clientKey, carried.given)
+}
+
+/** In the cell that it has left. */
+export async function withdrawCertificates(from: Db, clientKey: number): Promise<void> {
+  await lockCertificates(from)
+  await takeCertificatesBack(from, clientKey)
 }
 
 function assertThere({ missing, otherDefault }: CarriedCertificates): void {
@@ -45,6 +58,8 @@ function assertThere({ missing, otherDefault }: CarriedCertificates): void {
 interface CarriedCertificates {
   /** By the id here, the one there. */
   ids: ReadonlyMap<string, string>
+  /** By the ids there: those that its endpoints are shown, and those that it is given by name. */
+  given: readonly string[]
   /** Those that the other cell does not have. */
   missing: readonly StoredCertificate[]
   /** The one that "default" means here, where it means another one there, or none. */
@@ -58,11 +73,12 @@ async function matchCertificates(
 ): Promise<CarriedCertificates> {
   const choices = await readCertificateChoices(source, clientKey)
   const ids = new Map<string, string>()
+  const given: string[] = []
   const missing: StoredCertificate[] = []
   let otherDefault: StoredCertificate | null = null
-  if (choices.size === 0) return { ids, missing, otherDefault }
-  const there = await readCertificates(target)
-  for (const here of await readCertificates(source)) {
+  const own = (await readCertificates(source)).filter((one) => isFor(one.clients, clientKey))
+  const there = own.length === 0 ? [] : await readCertificates(target)
+  for (const here of own) {
     const same = there.find((one) => isSame(one, here))
     if (choices.has(here.id)) {
       if (same === undefined) missing.push(here)
@@ -70,8 +86,10 @@ async function matchCertificates(
     }
     const isMeant = here.isDefault && choices.has(DEFAULT_CERTIFICATE)
     if (isMeant && same?.isDefault !== true) otherDefault = here
+    const isGiven = isMeant || choices.has(here.id) || here.clients !== EVERYONE
+    if (isGiven && same !== undefined) given.push(same.id)
   }
-  return { ids, missing, otherDefault }
+  return { ids, given, missing, otherDefault }
 }
 
 function isSame(one: StoredCertificate, other: StoredCertificate): boolean {

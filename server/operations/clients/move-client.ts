@@ -40,7 +40,7 @@ import {
 import { findClient } from '../../store/secrets/clients.ts'
 import { countSecretsByMasterKey } from '../../store/secrets/master-keys.ts'
 import { MOVES_KNOWN_MS } from '../access/move-checks.ts'
-import { carryCertificates, checkCertificates } from './carry-certificates.ts'
+import { carryCertificates, checkCertificates, withdrawCertificates } from './carry-certificates.ts'
 import { carryNoticeEndpoint } from './save-notice-endpoint.ts'
 
 export interface MoveOptions extends EndUrls {
@@ -216,6 +216,8 @@ export class MoveRun {
   /** Then the fence need not keep out what acts on them. */
   async #remove({ source, target }: Ends, move: ClientMove): Promise<void> {
     await removeMoved(source, move.clientKey)
+    // Apart, because its lock is waited for in seconds.
+    await source.change((db) => withdrawCertificates(db, move.clientKey))
     await source.change(async (db) => {
       await advanceMove(db, move, 'REMOVED', await nowOf(db))
       await lowerFence(db)

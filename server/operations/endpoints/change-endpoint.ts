@@ -27,7 +27,7 @@ import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
 import { notFound } from '../shared/service-errors.ts'
-import { checkTls } from './check-tls.ts'
+import { checkTls, holdNamed } from './check-tls.ts'
 import { sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointChange {
@@ -63,13 +63,17 @@ function changeInTransaction(
 ): Promise<{ before: LockedEndpoint; after: Endpoint; now: Date }> {
   const now = new Date(deps.clock.nowMs())
   return inTransaction(deps.pool, async (db) => {
+    await holdNamed(db, change.settings)
     const before = await lockEndpoint(db, scope, endpointId)
     if (before === null) throw notFound()
     // A move has paused it, and would resume it: a pause that changes nothing now would be lost.
     await assertStays(db, scope.clientKey)
     const { endpoint } = before
     if (endpoint.kind === 'listener') refuseSettings(Object.keys(change.settings))
-    const checked = await checkTls(deps, db, change.settings, endpoint)
+    const checked = await checkTls(deps, db, change.settings, {
+      ...endpoint,
+      clientKey: scope.clientKey,
+    })
     const settings = changeSettings(endpoint.settings, sealOauth2(deps.sealer, endpoint, checked))
     assertHeadersApart(settings, before.headerName)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }

@@ -1,7 +1,8 @@
-// The TLS settings of an endpoint before they are kept: the certificate has to be there to be shown, and authorities have
-// to be some. Refused with what is wrong; kept in one spelling, so that the same settings share connections.
+// The TLS settings of an endpoint before they are kept: the certificate has to be the client's to be shown, and authorities
+// have to be some. Refused with what is wrong; kept in one spelling, so that the same settings share connections.
 
 import { CHAIN_CHARACTERS_MAX, readAuthorities } from '../../core/certificates/certificate-chain.ts'
+import { isFor } from '../../core/certificates/certificate-clients.ts'
 import {
   DEFAULT_SETTINGS,
   type EndpointSettings,
@@ -12,17 +13,26 @@ import {
   DEFAULT_CERTIFICATE,
   toEndpointTls,
 } from '../../core/delivery/endpoint-tls.ts'
+import { ServiceError } from '../../core/plain/errors.ts'
+import { isUuid } from '../../core/plain/uuid.ts'
 import type { Db } from '../../store/connection/db.ts'
-import { readCertificates } from '../../store/secrets/client-certificates.ts'
+import { holdCertificates, readCertificates } from '../../store/secrets/client-certificates.ts'
 import type { Deps } from '../shared/deps.ts'
 import { unusable } from '../shared/service-errors.ts'
+
+/**
+ * Where a certificate is named: it stays what it is, and whose it is, until the transaction ends. Before any row is locked.
+ */
+export async function holdNamed(db: Db, { tls }: SettingsChange): Promise<void> {
+  if (tls?.clientCertificate) await holdCertificates(db)
+}
 
 export async function checkTls(
   deps: Pick<Deps, 'clock'>,
   db: Db,
   change: SettingsChange,
   /** As it is before the change. */
-  endpoint: { url: string; settings: EndpointSettings | null },
+  endpoint: { clientKey: number; url: string; settings: EndpointSettings | null },
 ): Promise<SettingsChange> {
   const { tls } = change
   if (tls === undefined || tls === null) return change
@@ -32,10 +42,11 @@ export async function checkTls(
       'This address is http://, where no certificate is shown or checked: give the https:// address of the receiver, or leave tls out.',
     )
   }
-  if (tls.clientCertificate !== null) await assertShown(db, tls.clientCertificate)
+  const clientCertificate =
+    tls.clientCertificate && (await readChoice(db, endpoint.clientKey, tls.clientCertificate))
   const certificateAuthorities =
     tls.certificateAuthorities && toAuthorities(tls.certificateAuthorities, deps.clock.nowMs())
-  return { ...change, tls: toEndpointTls({ ...tls, certificateAuthorities }) }
+  return { ...change, tls: toEndpointTls({ clientCertificate, certificateAuthorities }) }
 }
 
 /** What is asked for a token sees the certificate, too. */
@@ -48,18 +59,31 @@ function usesTls(
   return urls.some((one) => new URL(one).protocol === 'https:')
 }
 
-async function assertShown(db: Db, choice: string): Promise<void> {
+const CHOICE = '/tls/clientCertificate'
+
+/** A certificate of other clients and one that is not there are refused in the same words. */
+async function readChoice(db: Db, clientKey: number, given: string): Promise<string> {
+  const choice = given.toLowerCase()
+  const isDefaultMeant = given === DEFAULT_CERTIFICATE
+  if (!isDefaultMeant && !isUuid(choice)) {
+    throw unusable(CHOICE, 'Give an id of GET /v1/client-certificates, "default", or null.')
+  }
   const found = (await readCertificates(db)).some(
-    ({ id, chain, isDefault }) =>
-      chain !== null && (choice === DEFAULT_CERTIFICATE ? isDefault : id === choice),
+    ({ id, chain, clients, isDefault }) =>
+      chain !== null && isFor(clients, clientKey) && (isDefaultMeant ? isDefault : id === choice),
   )
-  if (found) return
-  throw unusable(
-    '/tls/clientCertificate',
-    choice === DEFAULT_CERTIFICATE
-      ? 'The service has no certificate to show yet: ask its operator for one.'
-      : 'There is no such certificate: give an id of GET /v1/client-certificates, or "default".',
-  )
+  if (found) return choice
+  if (isDefaultMeant) {
+    throw unusable(
+      CHOICE,
+      'This client has no default certificate: give an id of GET /v1/client-certificates, or ask the operator for one.',
+    )
+  }
+  const detail =
+    'This client has no such certificate: give an id of GET /v1/client-certificates, or "default".'
+  throw new ServiceError('not-found', detail, {
+    errors: [{ pointer: CHOICE, code: 'unusable', detail }],
+  })
 }
 
 /** One certificate each. */

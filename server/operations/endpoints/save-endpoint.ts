@@ -20,7 +20,7 @@ import { lockClient } from '../../store/secrets/clients.ts'
 import type { Sealer } from '../../store/secrets/sealing.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
-import { checkTls } from './check-tls.ts'
+import { checkTls, holdNamed } from './check-tls.ts'
 import { sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointRequest {
@@ -62,10 +62,14 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   }
   const now = new Date(deps.clock.nowMs())
   return inTransaction(deps.pool, async (db) => {
+    await holdNamed(db, request.settings ?? {})
     await lockClient(db, request.clientKey)
     const { existing, count } = await lockByAddress(db, request, hrefHash)
     const id = existing?.id ?? deps.newId()
-    const before = { id, url: request.href, settings: existing?.settings ?? null }
+    const before = {
+      ...{ id, clientKey: request.clientKey, url: request.href },
+      settings: existing?.settings ?? null,
+    }
     const change = await checkTls(deps, db, request.settings ?? {}, before)
     const settings = changeSettings(before.settings, sealOauth2(deps.sealer, before, change))
     assertHeadersApart(settings, request.header?.name ?? null)

@@ -38,6 +38,8 @@ export interface Deps {
    * reason of ours, with a ServiceError: then nothing was sent.
    */
   send(request: CallbackRequest): Promise<AttemptResult>
+  /** What is remembered of the service's certificates is older than what has just been committed. */
+  shownCertificates: { forget(): void }
   /** Where an endpoint fetches the file of an event. */
   callbackLinks: CallbackLinks
 }

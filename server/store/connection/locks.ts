@@ -36,7 +36,8 @@ export const LOCKS = {
   notices: { id: 5, former: 7_205_759_403_792_808 },
   /** Held while a segment of the audit is sealed. No earlier version takes it. */
   auditSeal: { id: 6, former: 7_205_759_403_792_809 },
-  /** Held while the service's certificates are counted, added or replaced. No earlier version takes it. */
+  /** Held while the service's certificates are counted, added or changed; shared while an endpoint is saved that names
+   *  one. No earlier version takes it. */
   clientCertificates: { id: 7, former: 7_205_759_403_792_810 },
 } as const satisfies Readonly<Record<string, NamedLock>>
 
@@ -107,6 +108,12 @@ const WAIT_MS_MAX = 5_000
 export async function takeLock(db: Db, lock: NamedLock, waitMsMax = WAIT_MS_MAX): Promise<void> {
   await db.query(`set local lock_timeout = ${waitMsMax}`)
   await db.query(lockStatement(lock))
+}
+
+/** As well as others that share it; who takes it alone waits until these transactions end, and they for that one. */
+export async function shareLock(db: Db, lock: NamedLock): Promise<void> {
+  await db.query(`set local lock_timeout = ${WAIT_MS_MAX}`)
+  await db.query(`select pg_advisory_xact_lock_shared(${keyOf(lock)})`)
 }
 
 /** The same as a statement, for a transaction that is one string and sets a limit of its own. */

@@ -1,4 +1,5 @@
-// The certificates that a client's endpoints ask for, at both ends of a move. Their ids are each cell's own.
+// The certificates that a client's endpoints ask for, and those that are given to it, at both ends of a move. Their ids are
+// each cell's own, and so are the keys of clients.
 
 import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
@@ -34,5 +35,28 @@ export async function renameCertificates(
       column('text', pairs, ([here]) => here),
       column('text', pairs, ([, id]) => id),
     ],
+  })
+}
+
+/** In the other cell, to the client there. */
+export async function giveCertificates(
+  target: Db,
+  clientKey: number,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await target.query({
+    text: `update client_certificates set client_keys = array_append(client_keys, $1::int)
+           where id = any($2::uuid[]) and not is_for_everyone and $1::int <> all(client_keys)`,
+    values: [clientKey, column('uuid', ids, (id) => id)],
+  })
+}
+
+/** Of a client that is here no more: should it come back, it brings what it is given by then. */
+export async function takeCertificatesBack(source: Db, clientKey: number): Promise<void> {
+  await source.query({
+    text: `update client_certificates set client_keys = array_remove(client_keys, $1::int)
+           where $1::int = any(client_keys)`,
+    values: [clientKey],
   })
 }

@@ -10,7 +10,6 @@ export interface CertificateEnd {
   subject: string
   fingerprint: Buffer
   notAfter: Date
-  isDefault: boolean
   /** The smallest number of days before its end that was told; null for none. */
   toldDays: number | null
 }
@@ -21,7 +20,6 @@ interface EndRow {
   subject: string
   fingerprint: Buffer
   not_after: Date
-  is_default: boolean
   expiry_told_days: number | null
 }
 
@@ -29,7 +27,7 @@ interface EndRow {
 export async function readCertificateEnds(db: Db): Promise<readonly CertificateEnd[]> {
   const { rows } = await db.query<EndRow>({
     name: 'read-certificate-ends',
-    text: `select id, name, subject, fingerprint, not_after, is_default, expiry_told_days
+    text: `select id, name, subject, fingerprint, not_after, expiry_told_days
            from client_certificates where not_after is not null
            order by not_after, id limit ${CERTIFICATES_MAX}`,
   })
@@ -39,7 +37,6 @@ export async function readCertificateEnds(db: Db): Promise<readonly CertificateE
     subject: row.subject,
     fingerprint: row.fingerprint,
     notAfter: row.not_after,
-    isDefault: row.is_default,
     toldDays: row.expiry_told_days,
   }))
 }

@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../../core/asking/numbered-pages.ts'
 import { pageOffset } from '../../core/asking/numbered-pages.ts'
 import { isUuid } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
+import { column } from '../sql/columns.ts'
 import { isNamed } from '../sql/search-words.ts'
 
 export type ClientStatus = 'ACTIVE' | 'DISABLED'
@@ -64,6 +65,30 @@ export async function readClientId(db: Db, clientKey: number): Promise<string> {
   const [row] = rows
   if (row === undefined) throw new Error(`there is no client ${clientKey}`)
   return row.id
+}
+
+/** By id, those of them that are clients of this cell. */
+export async function findClientKeys(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ id: string; client_key: number }>({
+    text: `select id, client_key from clients
+           where id = any($1::uuid[]) and not is_internal and ${hasNotLeft('client_key')}`,
+    values: [column('uuid', ids, (id) => id)],
+  })
+  return new Map(rows.map((row) => [row.id, row.client_key]))
+}
+
+export async function readClientIds(
+  db: Db,
+  clientKeys: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await db.query<{ id: string; client_key: number }>({
+    text: 'select id, client_key from clients where client_key = any($1::int[])',
+    values: [column('int', clientKeys, (key) => key)],
+  })
+  return new Map(rows.map((row) => [row.client_key, row.id]))
 }
 
 export interface ClientChange {

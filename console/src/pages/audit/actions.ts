@@ -14,6 +14,7 @@ export const ACTIONS = [
   'key.revoke',
   'signing-key.revoke',
   'webhook-key.revoke',
+  'client-certificate.change',
   'client-certificate.create',
   'client-certificate.complete',
   'client-certificate.default',

@@ -1,4 +1,5 @@
-// One act on the certificates, in a dialog: a new one, what was signed, and how endpoints follow, with a count first.
+// One act on the certificates, in a dialog: a new one, what was signed, who may use it, and how endpoints follow, with a count
+// first.
 
 import { type ReactNode, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
@@ -9,11 +10,12 @@ import { useToast } from '../../ui/basics/toast.tsx'
 import { Confirm } from '../../ui/forms/dialog.tsx'
 import { Area, Field, Select } from '../../ui/forms/field.tsx'
 import { FormDialog } from '../../ui/forms/form-dialog.tsx'
+import { type Clients, ClientsField, clientsText } from './clients-field.tsx'
 import { type Certificate, PATH } from './use-certificates.ts'
 
 export type Act =
   | { kind: 'request' | 'import' }
-  | { kind: 'complete' | 'default' | 'replace' | 'delete'; of: Certificate }
+  | { kind: 'complete' | 'clients' | 'default' | 'replace' | 'delete'; of: Certificate }
 
 interface Props {
   all: readonly Certificate[]
@@ -30,6 +32,7 @@ export function CertificateAct({ act, all, onClose }: Props & { act: Act }) {
     return <NewCertificate isImport={act.kind === 'import'} onClose={onClose} />
   }
   if (act.kind === 'complete') return <Complete of={act.of} onClose={onClose} />
+  if (act.kind === 'clients') return <ChangeClients of={act.of} onClose={onClose} />
   if (act.kind === 'default') return <MakeDefault of={act.of} onClose={onClose} />
   if (act.kind === 'replace') return <Replace of={act.of} all={all} onClose={onClose} />
   return <Delete of={act.of} onClose={onClose} />
@@ -47,6 +50,7 @@ function useDone(onClose: () => void): (text: string) => void {
 
 function NewCertificate({ isImport, onClose }: { isImport: boolean; onClose(): void }) {
   const done = useDone(onClose)
+  const [clients, setClients] = useState<Clients>([])
   const make = useAction((body: object) => api.post(PATH, body), {
     onDone: () => done(isImport ? 'Imported.' : 'Made. Copy its request, and have it signed.'),
   })
@@ -57,7 +61,10 @@ function NewCertificate({ isImport, onClose }: { isImport: boolean; onClose(): v
       action={isImport ? 'Import' : 'Make the request'}
       sending={make}
       onSubmit={(form) =>
-        make.mutate(Object.fromEntries(names.map((name) => [name, String(form.get(name)).trim()])))
+        make.mutate({
+          ...Object.fromEntries(names.map((name) => [name, String(form.get(name)).trim()])),
+          clients,
+        })
       }
       onClose={onClose}
     >
@@ -86,6 +93,7 @@ function NewCertificate({ isImport, onClose }: { isImport: boolean; onClose(): v
           required
         />
       )}
+      <ClientsField value={clients} onChange={setClients} />
     </FormDialog>
   )
 }
@@ -105,6 +113,26 @@ function Complete({ of, onClose }: { of: Certificate; onClose(): void }) {
       onClose={onClose}
     >
       <Area name="certificatePem" label="Certificate and those that signed it, as PEM" required />
+    </FormDialog>
+  )
+}
+
+/** The list takes the place of the one before. */
+function ChangeClients({ of, onClose }: { of: Certificate; onClose(): void }) {
+  const done = useDone(onClose)
+  const [clients, setClients] = useState<Clients>(of.clients ?? [])
+  const change = useAction(() => api.patch(`${PATH}/${of.id}`, { clients }), {
+    onDone: () => done(`${of.name} is for ${clientsText(clients)}.`),
+  })
+  return (
+    <FormDialog
+      title={`Who may use ${of.name}`}
+      action="Save"
+      sending={change}
+      onSubmit={() => change.mutate(undefined)}
+      onClose={onClose}
+    >
+      <ClientsField value={clients} onChange={setClients} />
     </FormDialog>
   )
 }

@@ -10,16 +10,20 @@ import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { PageHead, Panel } from '../../ui/basics/page.tsx'
 import { type Column, Table } from '../../ui/lists/table.tsx'
 import { type Act, CertificateAct, canReplace } from './certificate-act.tsx'
+import { clientsText } from './clients-field.tsx'
 import { Ends } from './ends.tsx'
 import { type Certificate, useCertificates } from './use-certificates.ts'
 
 const COLUMNS: readonly Column<Certificate>[] = [
   {
     head: 'Name',
-    cell: ({ name, isDefault }) => (
-      <span className="break">
-        {name} {isDefault ? <Badge isPlain>DEFAULT</Badge> : null}
-      </span>
+    cell: ({ name, isDefault, clients }) => (
+      <>
+        <span className="break">
+          {name} {isDefault ? <Badge isPlain>DEFAULT</Badge> : null}
+        </span>
+        {clients ? <div className="muted">for {clientsText(clients)}</div> : null}
+      </>
     ),
   },
   { head: 'Subject', cell: ({ subject }) => <span className="break">{subject}</span> },
@@ -52,14 +56,18 @@ export default function Certificates() {
           </>
         ) : null}
       </PageHead>
-      <Panel title="What receivers are shown when they ask who calls" isFlush>
+      <Panel title="Client certificates (mTLS)" isFlush>
         {error ? <Problem problem={error} /> : null}
         {isPending ? <Loading rows={4} /> : null}
         {all.length > 0 ? (
           <Table label="Certificates" columns={columns} rows={all} keyOf={({ id }) => id} />
         ) : null}
         {data?.totalElements === 0 ? (
-          <Empty title="No certificates">Receivers that ask who calls are shown none.</Empty>
+          <Empty title="No certificates">
+            {isOperator
+              ? 'Receivers that ask who calls are shown none.'
+              : 'You may use none. Ask the operator for one if your receiver asks who calls.'}
+          </Empty>
         ) : null}
       </Panel>
       {act ? <CertificateAct act={act} all={all} onClose={() => setAct(null)} /> : null}
@@ -90,6 +98,9 @@ function actionsOf(
     <span className="row">
       <Button isSmall onClick={() => setAct({ kind: 'complete', of: one })}>
         {isWhole ? 'Renew' : 'Complete'}
+      </Button>
+      <Button isSmall onClick={() => setAct({ kind: 'clients', of: one })}>
+        Clients
       </Button>
       {isWhole && !one.isDefault ? (
         <Button isSmall onClick={() => setAct({ kind: 'default', of: one })}>

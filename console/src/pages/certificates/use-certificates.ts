@@ -9,7 +9,7 @@ export const PATH = '/operator/v1/client-certificates'
 /** What both get, and what only the operator gets as optional members. */
 export type Certificate = Omit<PublicCertificate, 'notAfter' | 'certificatePem'> &
   Pick<ServiceCertificate, 'notAfter' | 'certificatePem'> &
-  Partial<Pick<ServiceCertificate, 'usedBy' | 'certificateRequestPem'>>
+  Partial<Pick<ServiceCertificate, 'clients' | 'usedBy' | 'certificateRequestPem'>>
 
 export function useCertificates() {
   const isOperator = useSession().kind === 'operator'

@@ -41,10 +41,11 @@ function toOptions(all: readonly Certificate[], choice: string): readonly [strin
   const standard = whole.find(({ isDefault }) => isDefault)
   const options: [string, string][] = [
     ['', 'None'],
-    [DEFAULT, standard ? `The default: ${toText(standard)}` : 'The default'],
+    ...(standard ? [[DEFAULT, `The default: ${toText(standard)}`] as [string, string]] : []),
     ...whole.map((one): [string, string] => [one.id, toText(one)]),
   ]
-  return options.some(([value]) => value === choice) ? options : [...options, [choice, choice]]
+  if (options.some(([value]) => value === choice)) return options
+  return [...options, [choice, choice === DEFAULT ? 'The default' : choice]]
 }
 
 function toText({ name, notAfter }: Certificate): string {

@@ -1,7 +1,6 @@
 // What an endpoint hears, and how (decisions, What an endpoint hears): given, shown, changed, refused.
 
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { cloneDatabase } from '../../../../test/support/database.ts'
 import {
@@ -13,13 +12,7 @@ import {
   patchEndpoint,
   postEndpoint,
 } from '../../../../test/support/injected-calls.ts'
-import {
-  assertProblem,
-  onboard,
-  serveHttp,
-  type TestServer,
-} from '../../../../test/support/injected-server.ts'
-import { issue } from '../../../../test/support/issue-certificate.ts'
+import { assertProblem, onboard, serveHttp } from '../../../../test/support/injected-server.ts'
 
 const { pool } = await cloneDatabase()
 const SETTINGS = {
@@ -219,84 +212,4 @@ test('the operator sees all settings, changes them, and the trail says what chan
     { field: 'events', before: 'all', after: 'payment.paid' },
     { field: 'hmacHeaderName', before: 'X-Paybell-Hmac', after: 'X-Acme' },
   ])
-})
-
-const authority = issue({ subject: 'CN=Private authority', isAuthority: true })
-
-async function makeCertificate(server: TestServer): Promise<string> {
-  const own = issue({ subject: 'CN=paybell', by: authority, purposes: ['client'] })
-  const answer = await call(server, OPERATOR, 'POST', '/operator/v1/client-certificates', {
-    name: randomUUID(),
-    certificatePem: own.pem,
-    privateKeyPem: own.keyPem,
-  })
-  assert.equal(answer.statusCode, 201, answer.body)
-  return answer.json().id
-}
-
-test('a receiver that asks who calls: the certificate and the authorities are chosen, shown and taken back', async (t) => {
-  const server = await serveHttp(t, pool)
-  const id = await makeCertificate(server)
-  for (const door of DOORS) {
-    const client = await onboard(server)
-    const tls = { clientCertificate: id, certificateAuthorities: [authority.pem] }
-    const item = await addEndpoint(server, client, { tls }, door)
-    assert.deepEqual(item.tls, tls)
-    const patch = async (given: unknown) => {
-      const answer = await patchEndpoint(server, client, item.id, { tls: given }, door)
-      assert.equal(answer.statusCode, 200, answer.body)
-      return answer.json().tls
-    }
-    const asDefault = { clientCertificate: 'default', certificateAuthorities: null }
-    assert.deepEqual(await patch({ clientCertificate: 'default' }), asDefault)
-    const twice = await patch({ certificateAuthorities: authority.pem + authority.pem })
-    assert.equal(twice.certificateAuthorities.length, 2, 'one text may hold several')
-    assert.equal(await patch({}), undefined, 'nothing is asked for')
-    assert.equal(await patch(null), undefined)
-  }
-})
-
-test('regression: certificates of an address without TLS are refused, with what to do', async (t) => {
-  const server = await serveHttp(t, pool)
-  const id = await makeCertificate(server)
-  for (const door of DOORS) {
-    const client = await onboard(server)
-    const url = { callbackUrl: 'http://127.0.0.1:9/callbacks' }
-    const tls = { clientCertificate: id }
-    const refused = await postEndpoint(server, client, { ...ENDPOINT, ...url, tls }, door)
-    assertProblem(refused, 400, 'invalid-fields')
-    assert.equal(refused.json().errors[0].pointer, '/tls')
-    assert.match(refused.json().errors[0].detail, /is http:\/\/.* give the https:\/\/ address/)
-    const none = { clientCertificate: null, certificateAuthorities: null }
-    const item = await addEndpoint(server, client, { ...url, tls: none }, door)
-    const change = await patchEndpoint(server, client, item.id, { tls }, door)
-    assertProblem(change, 400, 'invalid-fields')
-  }
-})
-
-test('a certificate that is not there, and authorities that are none, are refused where they stand', async (t) => {
-  const server = await serveHttp(t, pool)
-  const client = await onboard(server)
-  const leaf = issue({ subject: 'CN=leaf', by: authority })
-  const refusals: readonly [unknown, string, RegExp][] = [
-    [{ clientCertificate: randomUUID() }, '/tls/clientCertificate', /no such certificate/],
-    [{ clientCertificate: 'Default' }, '/tls/clientCertificate', /no such certificate/],
-    [{ certificateAuthorities: [leaf.pem] }, '/tls/certificateAuthorities', /no certificate of an/],
-    [{ certificateAuthorities: ['x'] }, '/tls/certificateAuthorities', /BEGIN CERTIFICATE/],
-    [{ certificateAuthorities: [] }, '/tls/certificateAuthorities', /./],
-    [
-      { certificateAuthorities: authority.pem.repeat(11) },
-      '/tls/certificateAuthorities',
-      /at most 10/,
-    ],
-    [{ clientCertificat: 'default' }, '/tls', /clientCertificate/],
-    ['default', '/tls', /./],
-  ]
-  for (const [tls, pointer, said] of refusals) {
-    const answer = await postEndpoint(server, client, { ...ENDPOINT, tls })
-    assertProblem(answer, 400, 'invalid-fields')
-    const [error] = answer.json().errors
-    assert.ok(error.pointer.startsWith(pointer), JSON.stringify(error))
-    assert.match(error.detail, said)
-  }
 })

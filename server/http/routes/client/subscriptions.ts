@@ -76,7 +76,7 @@ export function subscriptionRoutes(deps: Deps): Routes {
             PaymentSchema,
           ),
         },
-        problems: ['too-many-endpoints', 'overloaded'],
+        problems: ['too-many-endpoints', 'overloaded', 'not-found'],
       }),
       handler: async (request, reply) => {
         const { callbackUrl, sharedKey, headerKey, headerValue } = request.body

@@ -65,7 +65,7 @@ export function webhookRoutes(deps: Deps): Routes {
               EMPTY_BODY,
             ),
           },
-          problems: ['too-many-endpoints', 'overloaded'],
+          problems: ['too-many-endpoints', 'overloaded', 'not-found'],
         },
         'required',
       ),

@@ -1,4 +1,5 @@
-// /operator/v1/client-certificates: a key goes in, or is made inside, and never comes out.
+// /operator/v1/client-certificates: a key goes in, or is made inside, and never comes out; and a certificate is for the clients
+// that it is given to.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -13,11 +14,12 @@ const { pool } = await cloneDatabase()
 const PATH = '/operator/v1/client-certificates'
 const root = issue({ subject: 'CN=Root', isAuthority: true })
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface Item {
   id: string
   name: string
+  clients: string[] | 'everyone'
   isDefault: boolean
   usedBy: number
   certificatePem: string | null
@@ -27,6 +29,7 @@ interface Item {
 /** All certificates of the tests before are gone. */
 async function serve(t: TestContext) {
   await pool.query('delete from client_certificates')
+  await pool.query('update endpoints set client_certificate = null')
   const server = await serveHttp(t, pool)
   const ask = (method: Method, url: string, body?: object) =>
     call(server, OPERATOR, method, url, body)
@@ -35,9 +38,9 @@ async function serve(t: TestContext) {
     assert.equal(answer.statusCode, 201, answer.body)
     return answer.json() as Item
   }
-  const importOne = () => {
+  const importOne = (of: object = { clients: 'everyone' }) => {
     const own = issue({ subject: 'CN=paybell', by: root, purposes: ['client'] })
-    return make({ certificatePem: own.pem + root.pem, privateKeyPem: own.keyPem })
+    return make({ certificatePem: own.pem + root.pem, privateKeyPem: own.keyPem, ...of })
   }
   return { server, ask, make, importOne }
 }
@@ -51,7 +54,8 @@ test('one that is imported is shown without its key, in the audit too', async (t
   const made = answer.json()
   assert.equal(answer.headers.location, `${PATH}/${made.id}`)
   assert.equal(made.subject, 'CN=paybell')
-  assert.equal(made.isDefault, true, 'the first one')
+  assert.deepEqual(made.clients, [], 'it is for no one')
+  assert.equal(made.isDefault, false)
   assert.equal(made.usedBy, 0)
   assert.match(made.fingerprintSha256, /^[\da-f]{64}$/)
   assert.equal(made.certificateRequestPem, null)
@@ -70,7 +74,7 @@ test('one that is imported is shown without its key, in the audit too', async (t
 
 test('one that is asked for becomes whole by what an authority signs, and no other', async (t) => {
   const { server, ask, make } = await serve(t)
-  const begun = await make({ subject: 'CN=paybell, C=BR' })
+  const begun = await make({ subject: 'CN=paybell, C=BR', clients: 'everyone' })
   assert.match(begun.certificateRequestPem ?? '', /BEGIN CERTIFICATE REQUEST/)
   assert.equal(begun.certificatePem, null)
   assert.equal(begun.isDefault, false, 'it cannot be shown yet')
@@ -88,7 +92,7 @@ test('one that is asked for becomes whole by what an authority signs, and no oth
   })
   const signed = issue({ subject: 'CN=paybell, C=BR', by: root, key, purposes: ['client'] })
   const whole = (await complete(signed.pem + root.pem)).json()
-  assert.equal(whole.isDefault, true, 'the first that can be shown')
+  assert.equal(whole.isDefault, true, 'the first that can be shown for everyone')
   assert.match(whole.certificatePem, /BEGIN CERTIFICATE/)
   const renewed = issue({ subject: 'CN=paybell, C=BR', by: root, key, purposes: ['client'] })
   assert.notEqual((await complete(renewed.pem)).json().fingerprintSha256, whole.fingerprintSha256)
@@ -189,4 +193,124 @@ test('clients see the chains that their receivers meet, and nothing else', async
     ...['certificatePem', 'fingerprintSha256', 'id', 'isDefault', 'name', 'notAfter', 'subject'],
   ])
   assert.equal(content[0].certificatePem, made.certificatePem)
+})
+
+async function nameCertificate(ids: readonly string[], choice: string): Promise<void> {
+  await pool.query(
+    `update endpoints set client_certificate = $2
+     where client_key = any(array(select client_key from clients where id = any($1::uuid[])))`,
+    [ids, choice],
+  )
+}
+
+test('a certificate is for the clients that are named, and each sees its own alone', async (t) => {
+  const { server, ask, importOne } = await serve(t)
+  const [a, b] = [await onboard(server), await onboard(server)]
+  const ofA = await importOne({ clients: [a.clientId.toUpperCase()] })
+  assert.deepEqual(ofA.clients, [a.clientId])
+  assert.equal(ofA.isDefault, false, 'a default that is some clients’ is made one')
+  const ofAll = await importOne()
+  assert.deepEqual([ofAll.clients, ofAll.isDefault], ['everyone', true])
+  const none = await importOne({})
+  const seenBy = async ({ bearer }: { bearer: { authorization: string } }) => {
+    const answer = await call(server, bearer, 'GET', '/v1/client-certificates')
+    assert.ok(!answer.body.includes('clients'), 'nor whose else it is')
+    return answer.json().content.map(({ id }: Item) => id)
+  }
+  assert.deepEqual(await seenBy(a), [ofA.id, ofAll.id])
+  assert.deepEqual(await seenBy(b), [ofAll.id])
+
+  const change = (id: string, body: object) => ask('PATCH', `${PATH}/${id}`, body)
+  const both = [a.clientId, b.clientId].toSorted()
+  const given = await change(none.id, { clients: both, name: 'for two' })
+  assert.deepEqual([given.json().clients, given.json().name], [both, 'for two'])
+  assert.deepEqual(await seenBy(b), [ofAll.id, none.id])
+  const [entry] = (await ask('GET', '/operator/v1/audit')).json().items
+  assert.deepEqual(
+    [entry.action, entry.object],
+    ['client-certificate.change', `client-certificate:${none.id}`],
+  )
+  assert.deepEqual(entry.changes, [
+    { field: 'name', before: none.name, after: 'for two' },
+    { field: 'clients', before: '', after: both.join(', ') },
+  ])
+  assert.deepEqual((await change(none.id, { clients: [] })).json().clients, [])
+  assert.deepEqual((await change(none.id, { clients: 'everyone' })).json().clients, 'everyone')
+  assertProblem(await change(randomUUID(), { clients: [] }), 404, 'not-found')
+  assertProblem(await change(none.id, { name: ofA.name }), 409, 'certificate-name-taken')
+})
+
+test('whose it cannot be is said where it stands', async (t) => {
+  const { server, ask, importOne } = await serve(t)
+  const { clientId } = await onboard(server)
+  const { id } = await importOne({})
+  const unknown = [randomUUID(), clientId, randomUUID()]
+  const many = Array.from({ length: 1_001 }, () => randomUUID())
+  const refusals: readonly [object, readonly string[], string, RegExp][] = [
+    [{ clients: unknown }, ['/clients/0', '/clients/2'], 'unusable', /no client with this id/],
+    [{ clients: many }, ['/clients'], 'too-many', /at most 1000/],
+    [{ clients: 'all' }, ['/clients'], 'wrong-type', /list of ids of clients, or everyone/],
+    [{ clients: ['x'] }, ['/clients/0'], 'not-a-uuid', /uuid/],
+    [{ clients: [clientId, clientId] }, ['/clients'], 'repeated', /once/],
+    [{ clients: null }, ['/clients'], 'wrong-type', /./],
+    [{}, ['/clients'], 'missing', /clients, name, or both/],
+  ]
+  for (const [body, pointers, code, said] of refusals) {
+    const answer = await ask('PATCH', `${PATH}/${id}`, body)
+    assertProblem(answer, 400, 'invalid-fields')
+    const { errors } = answer.json()
+    assert.deepEqual(
+      errors.map(({ pointer }: { pointer: string }) => pointer),
+      pointers,
+    )
+    assert.equal(errors[0].code, code)
+    assert.match(errors[0].detail, said)
+  }
+  assert.deepEqual((await ask('GET', `${PATH}/${id}`)).json().clients, [])
+})
+
+test('one is not taken from a client whose endpoints are shown it, by its id or as the default', async (t) => {
+  const { server, ask, importOne } = await serve(t)
+  const [a, b] = [await onboard(server), await onboard(server)]
+  const { id } = await importOne({ clients: [a.clientId, b.clientId] })
+  for (const client of [a, b]) await addEndpoint(server, client)
+  const change = (clients: unknown) => ask('PATCH', `${PATH}/${id}`, { clients })
+  await nameCertificate([a.clientId], id)
+  const refused = await change([b.clientId])
+  assertProblem(refused, 409, 'certificate-in-use')
+  assert.match(refused.json().detail, /are shown this certificate: 1\./)
+  assert.equal((await change([a.clientId])).statusCode, 200, 'the other one does not use it')
+  assert.equal((await change('everyone')).statusCode, 200)
+  // The default is theirs who mean it.
+  assert.equal((await ask('GET', `${PATH}/${id}`)).json().isDefault, true, 'now it is for everyone')
+  await nameCertificate([b.clientId], 'default')
+  assertProblem(await change([a.clientId]), 409, 'certificate-in-use')
+  assert.equal((await change([a.clientId, b.clientId])).statusCode, 200)
+})
+
+test('endpoints do not follow to a certificate that is not for their clients, nor to a default of no one', async (t) => {
+  const { server, ask, importOne } = await serve(t)
+  const [a, b] = [await onboard(server), await onboard(server)]
+  for (const client of [a, b]) await addEndpoint(server, client)
+  const old = await importOne({ clients: [a.clientId, b.clientId] })
+  const next = await importOne({ clients: [a.clientId] })
+  const toDefault = (id: string, body: object = {}) => ask('POST', `${PATH}/${id}/default`, body)
+  const nobodys = await importOne({})
+  const refused = await toDefault(nobodys.id)
+  assertProblem(refused, 400, 'invalid-fields')
+  assert.match(refused.body, /for no one yet/)
+  assert.equal((await toDefault(old.id)).statusCode, 200)
+  await nameCertificate([a.clientId, b.clientId], 'default')
+  for (const body of [{ dryRun: true }, {}]) {
+    const left = await toDefault(next.id, body)
+    assertProblem(left, 400, 'invalid-fields')
+    assert.match(left.json().errors[0].detail, /left without a certificate: 1\. .* let these/)
+  }
+  await nameCertificate([a.clientId, b.clientId], old.id)
+  const replace = () => ask('POST', `${PATH}/${old.id}/replace`, { by: next.id })
+  const left = await replace()
+  assertProblem(left, 400, 'invalid-fields')
+  assert.equal(left.json().errors[0].pointer, '/by')
+  await ask('PATCH', `${PATH}/${next.id}`, { clients: [a.clientId, b.clientId] })
+  assert.deepEqual((await replace()).json(), { endpoints: 2 })
 })

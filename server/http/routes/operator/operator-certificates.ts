@@ -1,8 +1,14 @@
-// /operator/v1/client-certificates: what the service shows to receivers that ask who calls. A private key goes in or is
-// made inside, and never comes out.
+// /operator/v1/client-certificates: what the service shows to receivers that ask who calls, and for which clients. A private
+// key goes in or is made inside, and never comes out.
 
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
 import { CHAIN_CHARACTERS_MAX } from '../../../core/certificates/certificate-chain.ts'
+import {
+  CERTIFICATE_CLIENTS_MAX,
+  EVERYONE,
+} from '../../../core/certificates/certificate-clients.ts'
+import type { NamedClients } from '../../../operations/certificates/certificate-owners.ts'
+import { changeCertificate } from '../../../operations/certificates/change-certificate.ts'
 import {
   type CertificateOffer,
   completeCertificate,
@@ -32,9 +38,27 @@ import { EMPTY_BODY, IdParams, readId } from '../../schemas/schemas.ts'
 const Pem = (description: string) =>
   Type.String({ minLength: 1, maxLength: CHAIN_CHARACTERS_MAX, description })
 
+const Name = Type.String({ minLength: 1, maxLength: 100, format: 'text' })
+const ABOUT_CLIENTS =
+  'Which clients may use and see it, by their ids, or `everyone`. Others have no such certificate, for callbacks and token endpoints alike.'
+const Clients = Type.Unsafe<string[] | typeof EVERYONE>({
+  type: ['array', 'string'],
+  format: EVERYONE,
+  items: Uuid,
+  maxItems: CERTIFICATE_CLIENTS_MAX,
+  uniqueItems: true,
+  description: ABOUT_CLIENTS,
+})
+
 const CertificateRequest = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100, format: 'text' }),
+    name: Name,
+    clients: Type.Optional(
+      Type.Unsafe<string[] | typeof EVERYONE>({
+        ...Clients,
+        description: `${ABOUT_CLIENTS} Without it, for no one yet.`,
+      }),
+    ),
     certificatePem: Type.Optional(
       Pem('The service’s own certificate, then each one that signed the one before.'),
     ),
@@ -51,6 +75,14 @@ const CertificateRequest = Type.Object(
   { examples: [{ name: 'pix-2027', subject: 'CN=paybell.example.com, O=Example Ltd, C=BR' }] },
 )
 
+const Change = Type.Object(
+  { name: Type.Optional(Name), clients: Type.Optional(Clients) },
+  {
+    examples: [{ clients: ['019cade5-69f0-7d0c-8f6e-2b7b3a4c5d6e'] }, { clients: EVERYONE }],
+    published: { anyOf: [{ required: ['name'] }, { required: ['clients'] }] },
+  },
+)
+
 const Completion = Type.Object(
   { certificatePem: Pem('What the authority has signed, with its chain.') },
   { examples: [{ certificatePem: '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n' }] },
@@ -65,12 +97,15 @@ const DefaultBody = Type.Object({ dryRun: DryRun }, { examples: [{ dryRun: true 
 export const CertificateItem = Type.Object({
   id: Uuid,
   name: Type.String(),
+  clients: Type.Union([Type.Literal(EVERYONE), Type.Array(Uuid)], { description: ABOUT_CLIENTS }),
   subject: Type.String(),
   fingerprintSha256: TextOrNull('Of the certificate, in hexadecimal. Null until it is signed.'),
   notBefore: InstantOrNull(),
   notAfter: InstantOrNull(),
   usedBy: Type.Integer({ description: 'Endpoints whose receivers are shown it.' }),
-  isDefault: Type.Boolean({ description: 'Endpoints that ask for `default` are shown it.' }),
+  isDefault: Type.Boolean({
+    description: 'Endpoints of these clients that ask for `default` are shown it.',
+  }),
   createdAt: Instant,
   certificatePem: TextOrNull('The chain, the service’s own certificate first.'),
   certificateRequestPem: TextOrNull('For an authority to sign. Null where the key was imported.'),
@@ -89,16 +124,16 @@ export function operatorCertificateRoutes(deps: Deps): Routes {
         operationId: 'createClientCertificate',
         summary: 'Import a certificate, or ask for one',
         description:
-          'With `certificatePem` and `privateKeyPem` it is imported. With `subject` the key is made inside, and `certificateRequestPem` is for an authority to sign. The first that is whole is the default.',
+          'With `certificatePem` and `privateKeyPem` it is imported. With `subject` the key is made inside, and `certificateRequestPem` is for an authority to sign. It is for the `clients` that you name, and for no one without them. The first that is whole and for everyone is the default.',
         body: CertificateRequest,
         answers: { 201: answer('The certificate, without its key.', CertificateItem) },
-        problems: ['certificate-name-taken', 'too-many-certificates'],
+        problems: ['certificate-name-taken', 'too-many-certificates', 'overloaded'],
       }),
       handler: async (request, reply) => {
         const audit = auditOf(deps, request, 'client-certificate.create')
         const made = await makeCertificate(deps, readOffer(request.body), audit)
         reply.code(201).header('location', `/operator/v1/client-certificates/${made.id}`)
-        return toCertificateItem({ ...made, usedBy: 0 })
+        return toCertificateItem(await viewCertificate(deps, made.id))
       },
     })
 
@@ -130,6 +165,31 @@ export function operatorCertificateRoutes(deps: Deps): Routes {
     })
 
     app.route({
+      method: 'PATCH',
+      url: '/client-certificates/:id',
+      ...forOperators('admin', {
+        operationId: 'changeClientCertificate',
+        summary: 'Say which clients may use a certificate, or rename it',
+        description:
+          'The list that you give replaces the one before, in every process within 5 seconds. It is not taken from a client whose endpoints are shown it.',
+        params: IdParams,
+        body: Change,
+        answers: { 200: answer('The certificate, as it is now.', CertificateItem) },
+        problems: ['certificate-name-taken', 'certificate-in-use', 'overloaded'],
+      }),
+      handler: async (request) => {
+        const id = readId(request.params.id)
+        if (Object.keys(request.body).length === 0) {
+          const detail = 'Give clients, name, or both.'
+          throw invalidFields([{ pointer: '/clients', code: 'missing', detail }])
+        }
+        const audit = auditOf(deps, request, 'client-certificate.change')
+        await changeCertificate(deps, id, request.body, audit)
+        return toCertificateItem(await viewCertificate(deps, id))
+      },
+    })
+
+    app.route({
       method: 'PUT',
       url: '/client-certificates/:id/certificate',
       ...forOperators('admin', {
@@ -156,7 +216,7 @@ export function operatorCertificateRoutes(deps: Deps): Routes {
         operationId: 'setDefaultClientCertificate',
         summary: 'Make a certificate the default',
         description:
-          'Endpoints that ask for `default` are shown it from now on, in every process within 5 seconds. A dry run says how many they are.',
+          'Endpoints that ask for `default` are shown it from now on, in every process within 5 seconds: those of the clients that it is for. While others of them are shown the default of now, that is a 400. A dry run says how many follow.',
         params: IdParams,
         querystring: DryRunQuery,
         body: DefaultBody,
@@ -176,7 +236,7 @@ export function operatorCertificateRoutes(deps: Deps): Routes {
         operationId: 'replaceClientCertificate',
         summary: 'Let endpoints follow to another certificate',
         description:
-          'Every endpoint that names this one names the other from now on. A dry run says how many they are.',
+          'Every endpoint that names this one names the other from now on, which has to be for their clients. A dry run says how many they are.',
         params: IdParams,
         querystring: DryRunQuery,
         body: Replacement,
@@ -218,12 +278,13 @@ function readOffer(body: {
   certificatePem?: string
   privateKeyPem?: string
   subject?: string
+  clients?: NamedClients
 }): CertificateOffer {
-  const { name, certificatePem, privateKeyPem, subject } = body
+  const { name, clients, certificatePem, privateKeyPem, subject } = body
   const isImport = certificatePem !== undefined && privateKeyPem !== undefined
-  if (isImport && subject === undefined) return { name, certificatePem, privateKeyPem }
+  if (isImport && subject === undefined) return { name, clients, certificatePem, privateKeyPem }
   const isRequest = certificatePem === undefined && privateKeyPem === undefined
-  if (isRequest && subject !== undefined) return { name, subject }
+  if (isRequest && subject !== undefined) return { name, clients, subject }
   throw invalidFields([
     {
       pointer: subject === undefined ? '/certificatePem' : '/subject',
@@ -239,6 +300,7 @@ function toCertificateItem(certificate: ViewedCertificate) {
   return {
     id: certificate.id,
     name: certificate.name,
+    clients: certificate.clients === EVERYONE ? EVERYONE : [...certificate.clients],
     subject: certificate.subject,
     fingerprintSha256: chain?.fingerprint.toString('hex') ?? null,
     notBefore: chain?.notBefore.toISOString() ?? null,
