@@ -21,6 +21,7 @@ export const TEXT_PATTERN = '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$'
 const KEY_PATTERN =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const NO_CONTROL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+const EVERYONE_PATTERN = '^everyone$'
 const ALL_EVENTS_PATTERN = '^payment\\.\\*$'
 const HTTPS = '[Hh][Tt][Tt][Pp][Ss]'
 /** No space, no backslash, no fragment, and no user info before the host. */
@@ -37,6 +38,7 @@ function formatsOf(policy: PublishingPolicy): Readonly<Record<string, Schema>> {
     'oauth-text': { pattern: OAUTH_TEXT_PATTERN },
     'oauth-scope': { pattern: OAUTH_SCOPE_PATTERN },
     'all-events': { pattern: ALL_EVENTS_PATTERN },
+    everyone: { pattern: EVERYONE_PATTERN },
     description: { pattern: NO_CONTROL_PATTERN },
     text: { pattern: TEXT_PATTERN },
   }
@@ -61,18 +63,19 @@ interface Publishing {
 function publish(value: unknown, how: Publishing): unknown {
   if (Array.isArray(value)) return value.map((entry) => publish(entry, how))
   if (typeof value !== 'object' || value === null) return value
-  const { published, isTolerant: _mark, refused: _reasons, ...schema } = value as OwnSchema
+  const { published, isTolerant, refused: _reasons, ...schema } = value as OwnSchema
+  const isClosed = isTolerant === undefined ? how.isClosed : !isTolerant
   const members = Object.fromEntries(
-    Object.entries(schema).map(([name, member]) => [name, publish(member, how)]),
+    Object.entries(schema).map(([name, member]) => [name, publish(member, { ...how, isClosed })]),
   )
-  const closed = how.isClosed && isListOfMembers(schema) ? { additionalProperties: false } : {}
+  const closed = isClosed && isListOfMembers(schema) ? { additionalProperties: false } : {}
   const ours = typeof schema.format === 'string' ? how.formats[schema.format] : undefined
   if (ours === undefined) return { ...members, ...closed, ...published }
   const { format: _format, ...rest } = members
   return { ...rest, ...ours, ...published }
 }
 
-type OwnSchema = Schema & { published?: Schema; isTolerant?: unknown; refused?: unknown }
+type OwnSchema = Schema & { published?: Schema; isTolerant?: boolean; refused?: unknown }
 
 /** An object whose members are named one by one (unknown-members.ts). */
 function isListOfMembers({ properties, patternProperties, additionalProperties }: Schema): boolean {

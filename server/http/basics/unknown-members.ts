@@ -1,6 +1,6 @@
 // Members of a body and parameters of a query that no schema names (core/plain/spelling.ts says what becomes of them).
-// A schema says with `isTolerant` that it ignores what resembles nothing, and with `refused` what it refuses for a reason
-// of its own; neither is published.
+// A schema says with `isTolerant` that it ignores what resembles nothing, or, within one that does, that it does not; and with
+// `refused` what it refuses for a reason of its own. Neither is published.
 
 import type { FieldError } from '../../core/plain/errors.ts'
 import { checkNames, ERRORS_MAX } from '../../core/plain/spelling.ts'
@@ -41,8 +41,8 @@ function checkItems(items: readonly unknown[], check: Checker, pointer: string) 
 const NONE: readonly FieldError[] = []
 const ACCEPTS_ALL: Checker = () => NONE
 
-function makeChecker(schema: ObjectSchema, isTolerant: boolean): Checker {
-  const { properties, items, anyOf } = schema
+function makeChecker(schema: ObjectSchema, isTolerantAround: boolean): Checker {
+  const { properties, items, anyOf, isTolerant = isTolerantAround } = schema
   if (items !== undefined) {
     const check = makeChecker(items, isTolerant)
     if (check === ACCEPTS_ALL) return ACCEPTS_ALL

@@ -37,6 +37,7 @@ interface Oauth2Body {
 /** Null takes it back. */
 export const Oauth2Request = Type.Unsafe<Oauth2Body>({
   type: 'object',
+  isTolerant: false,
   required: ['tokenUrl', 'clientId'],
   properties: {
     tokenUrl: {

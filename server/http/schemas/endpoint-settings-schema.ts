@@ -63,6 +63,7 @@ interface TlsGiven {
 /** What may be given of it; null takes all of it back. */
 export const TlsRequest = Type.Unsafe<TlsGiven>({
   type: 'object',
+  isTolerant: false,
   properties: {
     clientCertificate: { type: ['string', 'null'], maxLength: 36, description: ABOUT_CERTIFICATE },
     certificateAuthorities: {

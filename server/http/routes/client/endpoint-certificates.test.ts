@@ -191,3 +191,29 @@ async function isWaiting(text: string): Promise<boolean> {
   )
   return rows.length > 0
 }
+
+test('regression: members of tls and oauth2 that are not known are refused at every door, also what would switch a check off', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const oauth2 = { tokenUrl: 'https://bank.example.com/token', clientId: 'a', clientSecret: 'b' }
+  const refusals = [
+    [{ tls: { insecure: true } }, '/tls/insecure'],
+    [{ tls: { rejectUnauthorized: false } }, '/tls/rejectUnauthorized'],
+    [{ oauth2: { ...oauth2, insecure: true } }, '/oauth2/insecure'],
+  ] as const
+  for (const door of DOORS) {
+    const { id } = await addEndpoint(server, client, {}, door)
+    for (const [body, pointer] of refusals) {
+      for (const answer of [
+        await postEndpoint(server, client, { ...ENDPOINT, ...body }, door),
+        await patchEndpoint(server, client, id, body, door),
+      ]) {
+        assertProblem(answer, 400, 'invalid-fields')
+        const [error] = answer.json().errors
+        assert.deepEqual([error.pointer, error.code], [pointer, 'unknown'])
+      }
+    }
+    const { id: same } = await addEndpoint(server, client, { colour: 'beside the settings' }, door)
+    assert.equal(same, id, 'the rest of the body is as tolerant as before')
+  }
+})
