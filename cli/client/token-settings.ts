@@ -3,7 +3,10 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Endpoint, EndpointOauth2, EndpointSettings } from '../../sdk/src/wire/types.ts'
-import { TOKEN_AUTHENTICATIONS } from '../../server/core/tokens/endpoint-oauth2.ts'
+import {
+  TOKEN_AUTHENTICATIONS,
+  type TokenAuthentication,
+} from '../../server/core/tokens/endpoint-oauth2.ts'
 import { oneOf } from '../basics/parse.ts'
 import { UsageError } from '../basics/run.ts'
 
@@ -16,7 +19,7 @@ export interface TokenOptions {
   tokenPrivateKeyJwt?: boolean
   tokenScope?: string
   tokenAudience?: string
-  tokenAuthentication?: 'basic' | 'post'
+  tokenAuthentication?: TokenAuthentication
 }
 
 export function withToken(command: Command): Command {
@@ -32,7 +35,7 @@ export function withToken(command: Command): Command {
     .option('--token-audience <audience>', 'audience of the token; empty for none')
     .option(
       '--token-authentication <where>',
-      'the secret in the header (basic) or in the body (post)',
+      'the secret in the header (basic), in the body (post), or the client certificate alone (tls)',
       oneOf(TOKEN_AUTHENTICATIONS),
     )
 }
@@ -74,11 +77,16 @@ function readSecret(path: string): string {
 /** Where it was given. */
 export function tokenFields({ oauth2 }: Endpoint): [string, string | null][] {
   if (oauth2 === undefined) return []
-  const proof = oauth2.privateKeyJwt ? 'private_key_jwt' : `secret (${oauth2.authentication})`
+  const proof = proofOf(oauth2)
   return [
     ['Token from', oauth2.tokenUrl],
     ['Token client', `${oauth2.clientId}, ${proof}`],
     ...(oauth2.scope === null ? [] : [['Token scope', oauth2.scope] as [string, string]]),
     ...(oauth2.audience === null ? [] : [['Token audience', oauth2.audience] as [string, string]]),
   ]
+}
+
+function proofOf({ privateKeyJwt, authentication }: NonNullable<Endpoint['oauth2']>): string {
+  if (privateKeyJwt) return 'private_key_jwt'
+  return authentication === 'tls' ? 'client certificate' : `secret (${authentication})`
 }

@@ -136,8 +136,8 @@ export interface EndpointOauth2 {
   /** As whom the service asks for a token. */
   clientId: string
   /**
-   * The secret of that client, or privateKeyJwt. It is never shown again; it may be left out while
-   * tokenUrl and clientId stay as they are.
+   * The secret of that client, unless privateKeyJwt or authentication `tls` is given. It is never
+   * shown again; it may be left out while tokenUrl and clientId stay as they are.
    */
   clientSecret?: string | undefined
   /**
@@ -152,9 +152,10 @@ export interface EndpointOauth2 {
   audience?: string | null | undefined
   /**
    * Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body.
-   * An assertion is always in the body.
+   * An assertion is always in the body. `tls`: there is no secret, the client certificate of
+   * `tls.clientCertificate` alone proves who asks (RFC 8705).
    */
-  authentication?: 'basic' | 'post' | undefined
+  authentication?: 'basic' | 'post' | 'tls' | undefined
 }
 
 /** Only where it was given, and without the secret. */
@@ -178,9 +179,10 @@ export interface EndpointOauth2Shown {
   audience: string | null
   /**
    * Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body.
-   * An assertion is always in the body.
+   * An assertion is always in the body. `tls`: there is no secret, the client certificate of
+   * `tls.clientCertificate` alone proves who asks (RFC 8705).
    */
-  authentication: 'basic' | 'post'
+  authentication: 'basic' | 'post' | 'tls'
 }
 
 export interface EndpointSettings {

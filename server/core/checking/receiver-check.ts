@@ -129,7 +129,7 @@ function remedy(outcome: Outcome): string | null {
     case 'certificate-missing':
       return 'Choose a certificate of GET /v1/client-certificates with tls.clientCertificate, or ask the operator to let your client use one.'
     case 'token-refused':
-      return 'Check clientId, the secret, scope and audience of oauth2 with the token endpoint. With privateKeyJwt, let it trust the keys at /.well-known/clients/{clientId}/jwks.json, with the id of your client at Paybell.'
+      return 'Check clientId, the secret, scope and audience of oauth2 with the token endpoint. With authentication tls, let it know the client certificate. With privateKeyJwt, let it trust the keys at /.well-known/clients/{clientId}/jwks.json, with the id of your client at Paybell.'
     case 'token-unreachable':
       return 'Check tokenUrl of oauth2, and that the token endpoint can be reached from outside. The tls settings hold for it, too.'
     case 'tls-authority':

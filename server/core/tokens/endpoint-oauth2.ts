@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 
-export const TOKEN_AUTHENTICATIONS = ['basic', 'post'] as const
+export const TOKEN_AUTHENTICATIONS = ['basic', 'post', 'tls'] as const
 export type TokenAuthentication = (typeof TOKEN_AUTHENTICATIONS)[number]
 
 export const OAUTH_CLIENT_ID_CHARACTERS_MAX = 256
@@ -19,9 +19,10 @@ const SCOPE = new RegExp(OAUTH_SCOPE_PATTERN)
 interface TokenClient {
   tokenUrl: string
   clientId: string
-  /** The service proves itself with a key of its own. False: with the secret. */
+  /** The service proves itself with a key of its own. False: with the secret, or its certificate. */
   privateKeyJwt: boolean
-  /** Where the secret stands: in a header, or in the body. An assertion is always in the body. */
+  /** Where the secret stands: in a header, or in the body. An assertion is always in the body. With `tls` there is neither:
+   *  the client certificate of the connection is the proof (RFC 8705 §2). */
   authentication: TokenAuthentication
   scope: string | null
   audience: string | null
@@ -29,7 +30,7 @@ interface TokenClient {
 
 /** As it is kept. */
 export interface EndpointOauth2 extends TokenClient {
-  /** Null with `privateKeyJwt`. */
+  /** Null where there is none. */
   sealedSecret: Buffer | null
 }
 
@@ -45,6 +46,11 @@ export interface CallbackOauth2 extends GivenOauth2 {
   endpointId: string
 }
 
+/** True when the service proves itself with a secret. */
+export function takesSecret({ privateKeyJwt, authentication }: TokenClient): boolean {
+  return !privateKeyJwt && authentication !== 'tls'
+}
+
 /** True when a secret that is not given again stays: only where it would be sent to the same place, as the same client. */
 export function keepsSecret(before: EndpointOauth2 | null, given: GivenOauth2): boolean {
   if (before === null || before.sealedSecret === null) return false
@@ -58,12 +64,17 @@ export function oauth2Text(oauth2: EndpointOauth2 | null): string {
   const parts = [
     `${clientId} at ${tokenUrl}`,
     sealedSecret === null
-      ? 'private_key_jwt'
+      ? toMethod(oauth2)
       : `${authentication} with secret ${createHash('sha256').update(sealedSecret).digest('hex').slice(0, 16)}`,
     scope === null ? '' : `scope ${scope}`,
     audience === null ? '' : `audience ${audience}`,
   ]
   return parts.filter((part) => part !== '').join(', ')
+}
+
+/** By its name in RFC 7591 and RFC 8705: a certificate may be signed by an authority or by itself. */
+function toMethod({ privateKeyJwt }: TokenClient): string {
+  return privateKeyJwt ? 'private_key_jwt' : 'tls_client_auth'
 }
 
 /** Null when it is one. The detail never repeats it: it may be a secret. */

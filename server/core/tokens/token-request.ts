@@ -1,5 +1,5 @@
 // The request for a token, by the client credentials grant (RFC 6749 §4.4): as a form, with the proof of the client in a
-// header, in the body, or as an assertion (RFC 7523 §2.2).
+// header, in the body, as an assertion (RFC 7523 §2.2), or in the TLS of the connection (RFC 8705 §2).
 
 import { USER_AGENT } from '../signatures/callback-headers.ts'
 import type { CallbackOauth2 } from './endpoint-oauth2.ts'
@@ -12,7 +12,7 @@ export interface TokenPost {
   body: readonly Uint8Array[]
 }
 
-/** `assertion`: signed for this request; null where the client has a secret. */
+/** `assertion`: signed for this request; null where the client has a secret or a certificate. */
 export function toTokenPost(oauth2: CallbackOauth2, assertion: string | null): TokenPost {
   const { tokenUrl, clientId, clientSecret, authentication, scope, audience } = oauth2
   const form = new URLSearchParams({ grant_type: 'client_credentials' })
@@ -26,6 +26,8 @@ export function toTokenPost(oauth2: CallbackOauth2, assertion: string | null): T
     form.set('client_id', clientId)
     form.set('client_assertion_type', ASSERTION_TYPE)
     form.set('client_assertion', assertion)
+  } else if (authentication === 'tls') {
+    form.set('client_id', clientId)
   } else if (authentication === 'post') {
     form.set('client_id', clientId)
     form.set('client_secret', clientSecret ?? '')

@@ -17,12 +17,12 @@ const ABOUT_URL =
   'The token endpoint. The same addresses are allowed as for callbacks, the `tls` settings hold for it too, and redirects are not followed.'
 const ABOUT_CLIENT = 'As whom the service asks for a token.'
 const ABOUT_SECRET =
-  'The secret of that client, or privateKeyJwt. It is never shown again; it may be left out while tokenUrl and clientId stay as they are.'
+  'The secret of that client, unless privateKeyJwt or authentication `tls` is given. It is never shown again; it may be left out while tokenUrl and clientId stay as they are.'
 const ABOUT_KEY =
   'True: the service proves itself with an assertion (RFC 7523) instead of a secret. Its public keys are at `/.well-known/clients/{clientId}/jwks.json`, with the id of your client at Paybell, and no other client’s.'
 const ABOUT_SCOPE = 'Sent with the request for a token. Null: nothing is.'
 const ABOUT_AUTHENTICATION =
-  'Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body. An assertion is always in the body.'
+  'Where the secret stands: `basic`, in the header, which is the default; or `post`, in the body. An assertion is always in the body. `tls`: there is no secret, the client certificate of `tls.clientCertificate` alone proves who asks (RFC 8705).'
 
 interface Oauth2Body {
   tokenUrl: string
@@ -110,6 +110,7 @@ export function readOauth2(body: Oauth2Body): GivenOauth2 {
 
 /** What contradicts itself. */
 export function oauth2Faults(given: GivenOauth2): FieldError[] {
+  if (given.authentication === 'tls') return tlsFaults(given)
   if (!given.privateKeyJwt) return []
   const faults: FieldError[] = []
   if (given.clientSecret !== null) {
@@ -127,4 +128,16 @@ export function oauth2Faults(given: GivenOauth2): FieldError[] {
     })
   }
   return faults
+}
+
+function tlsFaults({ clientSecret, privateKeyJwt }: GivenOauth2): FieldError[] {
+  const names = [
+    ...(clientSecret === null ? [] : ['clientSecret']),
+    ...(privateKeyJwt ? ['privateKeyJwt'] : []),
+  ]
+  return names.map((name) => ({
+    pointer: `/oauth2/${name}`,
+    code: 'contradictory',
+    detail: `With authentication "tls" the client certificate alone proves who asks: leave ${name} out.`,
+  }))
 }

@@ -27,7 +27,7 @@ import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
 import { notFound } from '../shared/service-errors.ts'
-import { checkTls, holdNamed } from './check-tls.ts'
+import { assertTokenCertificate, checkTls, holdNamed } from './check-tls.ts'
 import { sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointChange {
@@ -76,6 +76,7 @@ function changeInTransaction(
     })
     const settings = changeSettings(endpoint.settings, sealOauth2(deps.sealer, endpoint, checked))
     assertHeadersApart(settings, before.headerName)
+    assertTokenCertificate(settings)
     const after = { ...endpoint, status: change.status ?? endpoint.status, settings }
     await audit(db, `endpoint:${endpoint.id}`, changesOf(endpoint, after))
     if (settings !== null && settings !== endpoint.settings) {

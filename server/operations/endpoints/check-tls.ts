@@ -86,6 +86,24 @@ async function readChoice(db: Db, clientKey: number, given: string): Promise<str
   })
 }
 
+/** With RFC 8705 the certificate is all that the service proves itself with: there has to be one, and TLS to show it in. */
+export function assertTokenCertificate(settings: EndpointSettings | null): void {
+  const { oauth2, tls } = settings ?? DEFAULT_SETTINGS
+  if (oauth2?.authentication !== 'tls') return
+  if (!tls?.clientCertificate) {
+    throw unusable(
+      CHOICE,
+      'The token is asked for with the client certificate alone (oauth2.authentication "tls"): choose one.',
+    )
+  }
+  if (new URL(oauth2.tokenUrl).protocol !== 'https:') {
+    throw unusable(
+      '/oauth2/tokenUrl',
+      'This address is http://, where no client certificate is shown: give the https:// address of the token endpoint.',
+    )
+  }
+}
+
 /** One certificate each. */
 function toAuthorities(given: readonly string[], nowMs: number): readonly string[] {
   const pointer = '/tls/certificateAuthorities'

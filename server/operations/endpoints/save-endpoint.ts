@@ -20,7 +20,7 @@ import { lockClient } from '../../store/secrets/clients.ts'
 import type { Sealer } from '../../store/secrets/sealing.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
-import { checkTls, holdNamed } from './check-tls.ts'
+import { assertTokenCertificate, checkTls, holdNamed } from './check-tls.ts'
 import { sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointRequest {
@@ -73,6 +73,7 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
     const change = await checkTls(deps, db, request.settings ?? {}, before)
     const settings = changeSettings(before.settings, sealOauth2(deps.sealer, before, change))
     assertHeadersApart(settings, request.header?.name ?? null)
+    assertTokenCertificate(settings)
     if (existing !== null) {
       await rotateKey(deps, db, { request, existing, now })
       const header = sealHeader(deps.sealer, request, existing.id)

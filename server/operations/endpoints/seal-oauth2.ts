@@ -7,6 +7,7 @@ import {
   type EndpointOauth2,
   type GivenOauth2,
   keepsSecret,
+  takesSecret,
 } from '../../core/tokens/endpoint-oauth2.ts'
 import type { Sealer } from '../../store/secrets/sealing.ts'
 
@@ -26,7 +27,7 @@ function sealedSecretOf(
   { id, settings }: { id: string; settings: EndpointSettings | null },
   given: GivenOauth2,
 ): EndpointOauth2['sealedSecret'] {
-  if (given.privateKeyJwt) return null
+  if (!takesSecret(given)) return null
   if (given.clientSecret !== null) {
     const field = { column: 'endpoints.oauth2_secret', row: id }
     return sealer.seal(Buffer.from(given.clientSecret), field)
@@ -34,7 +35,7 @@ function sealedSecretOf(
   const before = settings?.oauth2 ?? null
   if (before !== null && keepsSecret(before, given)) return before.sealedSecret
   const detail =
-    'Give clientSecret, or privateKeyJwt: true. A secret that was given before stays only while tokenUrl and clientId do.'
+    'Give clientSecret, privateKeyJwt: true or authentication "tls". A secret that was given before stays only while tokenUrl and clientId do.'
   throw new ServiceError('invalid-fields', countInvalid(1, 'field', ' of the body'), {
     errors: [{ pointer: '/oauth2/clientSecret', code: 'missing', detail }],
   })

@@ -8,6 +8,7 @@ const PROOFS = {
   basic: 'a client secret, in a header',
   post: 'a client secret, in the body',
   key: 'a key for this client alone (private_key_jwt)',
+  tls: 'the client certificate alone (RFC 8705)',
 } as const
 
 /** Where it was given. */

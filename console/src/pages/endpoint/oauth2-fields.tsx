@@ -3,13 +3,17 @@
 
 import { useState } from 'react'
 import { Field, Select } from '../../ui/forms/field.tsx'
-import { type Proof, proofOf, type ShownOauth2, textOf } from './oauth2-form.ts'
+import { type Proof, proofOf, type ShownOauth2, takesSecret, textOf } from './oauth2-form.ts'
 import { type ErrorOf, MARK } from './settings-form.ts'
 
 const ABOUT_TOKEN =
   'Callbacks carry a token of the receiver’s token endpoint: how the service gets it.'
 const ABOUT_KEY =
   'Its token endpoint has to trust the public key at /.well-known/clients/{client id}/jwks.json, with the id of this client.'
+
+const ABOUT_CERTIFICATE =
+  'Its token endpoint knows the client certificate that is chosen above, so there is no secret.'
+const HINTS: Partial<Record<Proof, string>> = { key: ABOUT_KEY, tls: ABOUT_CERTIFICATE }
 
 export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf: ErrorOf }) {
   const [proof, setProof] = useState<Proof>(proofOf(oauth2))
@@ -20,7 +24,7 @@ export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf
     spellCheck: false,
     error: errorOf(`/oauth2/${name}`),
   })
-  const hasSecret = oauth2 && !oauth2.privateKeyJwt
+  const hasSecret = takesSecret(proofOf(oauth2))
   return (
     <>
       <Select
@@ -33,8 +37,9 @@ export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf
           ['basic', 'With a client secret, in a header'],
           ['post', 'With a client secret, in the body'],
           ['key', 'With a key for this client alone (private_key_jwt)'],
+          ['tls', 'With the client certificate alone (RFC 8705)'],
         ]}
-        hint={proof === 'key' ? ABOUT_KEY : ABOUT_TOKEN}
+        hint={HINTS[proof] ?? ABOUT_TOKEN}
         error={
           errorOf('/oauth2', true) ??
           errorOf('/oauth2/privateKeyJwt') ??
@@ -51,7 +56,7 @@ export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf
             {...shown('tokenUrl')}
           />
           <Field label="Client id" required {...shown('clientId')} />
-          {proof === 'key' ? null : (
+          {takesSecret(proof) ? (
             <Field
               label="Client secret"
               type="password"
@@ -64,7 +69,7 @@ export function Oauth2Fields({ of: oauth2, errorOf }: { of: ShownOauth2; errorOf
               {...shown('clientSecret')}
               autoComplete="new-password"
             />
-          )}
+          ) : null}
           <Field label="Scope (optional)" {...shown('scope')} />
           <Field label="Audience (optional)" {...shown('audience')} />
         </>

@@ -7,7 +7,11 @@ import type { Endpoint } from '../../api/types.ts'
 export type ShownOauth2 = Endpoint['oauth2']
 
 /** How the service proves itself to the token endpoint; empty: callbacks carry no token. */
-export type Proof = '' | 'basic' | 'post' | 'key'
+export type Proof = '' | 'basic' | 'post' | 'key' | 'tls'
+
+export function takesSecret(proof: Proof): boolean {
+  return proof === 'basic' || proof === 'post'
+}
 
 export function proofOf(oauth2: ShownOauth2): Proof {
   if (!oauth2) return ''
@@ -21,7 +25,7 @@ export function readOauth2(
 ): EndpointSettings['oauth2'] {
   const proof = text('proof') as Proof
   if (proof === '') return shown ? null : undefined
-  const clientSecret = proof === 'key' ? '' : text('clientSecret')
+  const clientSecret = takesSecret(proof) ? text('clientSecret') : ''
   const given = {
     tokenUrl: text('tokenUrl'),
     clientId: text('clientId'),

@@ -19,6 +19,7 @@ import {
   serveHttp,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
+import { issue } from '../../../../test/support/issue-certificate.ts'
 import { readSendingEndpoints } from '../../../store/owed/sending-endpoints.ts'
 
 const { pool } = await cloneDatabase()
@@ -103,7 +104,7 @@ const REFUSED: readonly [string, unknown, string, string, RegExp][] = [
   ['nothing', {}, '/oauth2/tokenUrl', 'missing', /required/],
   ['text', 'https://bank.example.com', '/oauth2', 'wrong-type', /object or null/],
   ['no client', { tokenUrl: CLIENT.tokenUrl }, '/oauth2/clientId', 'missing', /required/],
-  ['neither', CLIENT, '/oauth2/clientSecret', 'missing', /Give clientSecret, or privateKeyJwt/],
+  ['neither', CLIENT, '/oauth2/clientSecret', 'missing', /Give clientSecret, privateKeyJwt/],
   [
     'false, and no secret',
     { ...CLIENT, privateKeyJwt: false },
@@ -172,7 +173,26 @@ const REFUSED: readonly [string, unknown, string, string, RegExp][] = [
   [
     'another way',
     { ...CLIENT, clientSecret: 's', authentication: 'header' },
-    ...(['/oauth2/authentication', 'not-in-list', /basic, post/] as const),
+    ...(['/oauth2/authentication', 'not-in-list', /basic, post, tls/] as const),
+  ],
+  [
+    'a certificate and a secret',
+    { ...CLIENT, clientSecret: 's', authentication: 'tls' },
+    ...([
+      '/oauth2/clientSecret',
+      'contradictory',
+      /certificate alone .* leave clientSecret/,
+    ] as const),
+  ],
+  [
+    'a certificate and a key',
+    { ...CLIENT, privateKeyJwt: true, authentication: 'tls' },
+    ...(['/oauth2/privateKeyJwt', 'contradictory', /leave privateKeyJwt out/] as const),
+  ],
+  [
+    'a certificate that is not chosen',
+    { ...CLIENT, authentication: 'tls' },
+    ...(['/tls/clientCertificate', 'unusable', /choose one/] as const),
   ],
   [
     'a member almost known',
@@ -246,4 +266,50 @@ test('the trail says what changed, that a secret did too, and no secret', async 
   assert.match(texts[3] ?? '', said)
   assert.equal(texts[2], texts[1])
   assert.notEqual(texts[3], texts[1])
+})
+
+test('the client certificate alone can be the proof: it has to be there, and to stay', async (t) => {
+  const server = await serveHttp(t, pool)
+  const own = issue({ subject: 'CN=paybell', purposes: ['client'] })
+  const made = await call(server, OPERATOR, 'POST', '/operator/v1/client-certificates', {
+    ...{ name: 'bank', clients: 'everyone', certificatePem: own.pem, privateKeyPem: own.keyPem },
+  })
+  const tls = { clientCertificate: made.json().id }
+  const oauth2 = { ...CLIENT, authentication: 'tls' }
+  const shown = { ...SHOWN, authentication: 'tls' }
+  for (const door of DOORS) {
+    const client = await onboard(server)
+    const item = await addEndpoint(server, client, { tls, oauth2 }, door)
+    assert.deepEqual(item.oauth2, shown)
+    assert.equal(await secretOf(server, item.id), null)
+    const patch = (body: object) => patchEndpoint(server, client, item.id, body, door)
+    for (const body of [{ tls: null }, { tls: { certificateAuthorities: own.pem } }]) {
+      const refused = await patch(body)
+      assertProblem(refused, 400, 'invalid-fields')
+      assert.equal(refused.json().errors[0].pointer, '/tls/clientCertificate')
+    }
+    const plain = await patch({ oauth2: { ...oauth2, tokenUrl: 'http://127.0.0.1:9/token' } })
+    assertProblem(plain, 400, 'invalid-fields')
+    assert.equal(plain.json().errors[0].pointer, '/oauth2/tokenUrl')
+    // There is no secret to go back to.
+    const withSecret = await patch({ oauth2: CLIENT })
+    assertProblem(withSecret, 400, 'invalid-fields')
+    assert.equal(withSecret.json().errors[0].pointer, '/oauth2/clientSecret')
+    assert.equal((await patch({ tls: null, oauth2: null })).statusCode, 200)
+  }
+})
+
+test('the trail says that a certificate is the proof', async (t) => {
+  const server = await serveHttp(t, pool)
+  const client = await onboard(server)
+  const { id } = await addEndpoint(server, client)
+  const tls = { clientCertificate: 'default' }
+  const payload = { tls, oauth2: { ...CLIENT, authentication: 'tls' } }
+  const changed = await call(server, OPERATOR, 'PATCH', `/operator/v1/endpoints/${id}`, payload)
+  assert.equal(changed.statusCode, 200, changed.body)
+  const trail = await call(server, OPERATOR, 'GET', '/operator/v1/audit')
+  const { after } = trail
+    .json()
+    .items[0].changes.find(({ field }: { field: string }) => field === 'oauth2')
+  assert.equal(after, 'paybell at https://bank.example.com/token, tls_client_auth')
 })
