@@ -293,7 +293,9 @@ test('long polls: 120 of one listener leave room for everyone else', async () =>
   })
   try {
     await until('those beyond the limit are refused', () => statuses.length >= 56)
-    assert.deepEqual([...new Set(statuses)], [429])
+    // On a busy machine the first may have waited their 25 seconds by then.
+    const refused = statuses.filter((status) => status !== 204)
+    assert.deepEqual([...new Set(refused)], [429])
     assert.equal((await new Caller(onePort).get('/v1/webhooks')).status, 200)
     assert.equal((await fetch(`${route.baseUrl}/readyz`)).status, 200)
   } finally {

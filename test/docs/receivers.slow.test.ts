@@ -26,6 +26,8 @@ const PAGE = readFileSync(new URL('../../docs/receivers.md', import.meta.url), '
 const KEY = 'only-we-two-know-this, "quoted" and é'
 const CHECK_STEPS = 11
 const CHECK_RUNS_MAX = 3
+/** With what it has to fetch. */
+const COMPILED_MS_MAX = 100_000
 const run = promisify(execFile)
 
 interface Language {
@@ -297,8 +299,8 @@ for (const [name, language] of languagesOfThisSize(LANGUAGES)) {
     if (language.prepare) {
       const [command, ...args] = language.prepare
       const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1' }
-      await run(command, args, { cwd: folder, env, timeout: 100_000 }).catch((error) =>
-        assert.fail(`${error.stdout}${error.stderr}`),
+      await run(command, args, { cwd: folder, env, timeout: limitOf(COMPILED_MS_MAX) }).catch(
+        (error) => assert.fail(`${error.stdout}${error.stderr}`),
       )
     }
     const running = await start(language, folder)
