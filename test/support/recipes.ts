@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { limitOf } from './busy-machine.ts'
 import type { Owner } from './owner.ts'
 import { sized } from './size.ts'
 
@@ -104,6 +105,6 @@ async function runRecipe(
   t.after(() => rm(folder, { recursive: true, force: true }))
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
   const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1' }
-  const options = { cwd: folder, env, timeout: 100_000 }
+  const options = { cwd: folder, env, timeout: limitOf(100_000) }
   return (await run(command, [...args, 'cases'], options)).stdout
 }
