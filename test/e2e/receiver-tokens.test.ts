@@ -203,3 +203,38 @@ test('a token endpoint that is away for a while loses nothing: the delivery is r
   await receiver.hasSeen(({ accepted }) => accepted.some(({ body }) => body.includes(id)))
   assert.ok(receiver.accepted.every(({ headers }) => headers.authorization === 'Bearer abc'))
 })
+
+test('regression: a retry asks the token endpoint that was fixed meanwhile, and writes no attempt that never was', async (t) => {
+  const receiver = await startReceiver(t)
+  const tokens = await startReceiver(t)
+  tokens.answer = 400
+  const paybell = await startPaybell(t)
+  const oauth2 = { tokenUrl: tokens.url('/token'), clientId: 'paybell', clientSecret: 'a secret' }
+  const id = await register(paybell, receiver.url('/hook'), { ...oauth2, authentication: 'post' })
+  const { caller } = paybell
+  await caller.write()
+  const deliveryOf = async () => {
+    const answer = await caller.get(`/v1/deliveries?endpointId=${id}`)
+    const [item] = ((await answer.json()) as { items: { id: string; attempts: number }[] }).items
+    return item ?? assert.fail('no delivery')
+  }
+  const failed = await until('an attempt has failed', async () => {
+    const one = await deliveryOf()
+    return one.attempts > 0 && one
+  })
+  const before = tokens.received.length
+  tokens.answer = (_received, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 60 }))
+    return undefined
+  }
+  const answer = await caller.call('POST', `/v1/deliveries/${failed.id}/retry`)
+  assert.equal(answer.status, 202, await answer.text())
+  await receiver.hasSeen(({ accepted }) => accepted.length === 1)
+  assert.equal(tokens.received.length, before + 1)
+  const attempts = await until('it is recorded', async () => {
+    const one = await deliveryOf()
+    return one.attempts > failed.attempts && String(one.attempts)
+  })
+  assert.equal(Number(attempts), failed.attempts + 1)
+})

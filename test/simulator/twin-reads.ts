@@ -86,6 +86,7 @@ export class TwinReads {
           shard: row.shard,
           url: row.url,
           isActive: row.status === 'ACTIVE' && row.deletedAtMs === null,
+          retriedAtMs: row.retriedAtMs ?? 0,
           settings: { ...DEFAULT_SETTINGS, events: row.events, deliver: row.deliver },
           secrets: { keys: { current: row.key, previous }, extraHeader: null, oauth2: null },
         },

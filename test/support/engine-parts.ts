@@ -144,6 +144,7 @@ export function activeEndpoint({ clientKey, endpointId }: EndpointKey): SendingE
     shard: 1,
     url: 'https://receiver.test/hook',
     isActive: true,
+    retriedAtMs: 0,
     settings: DEFAULT_SETTINGS,
     secrets: {
       keys: { current: createSecretKey(Buffer.from('key')), previous: null },

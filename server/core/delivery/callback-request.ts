@@ -28,6 +28,8 @@ export interface CallbackRequest {
   endpointId: string | null
   /** Null for tests and checks, which are no deliveries. */
   deliveryId: string | null
+  /** When its endpoint was last said to be fixed: what failed on the way to it before then is tried again. */
+  retriedAtMs?: number
   /** Before when it must begin, on the process's cautious clock, so that it is over and recorded before the
    *  lease that it is made under can end. Null where no lease is needed. */
   beginByMs: number | null

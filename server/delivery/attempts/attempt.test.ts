@@ -23,6 +23,7 @@ function endpoint(changes: Partial<SendingEndpoint> = {}): SendingEndpoint {
     shard: 1,
     url: 'https://receiver.test/hook',
     isActive: true,
+    retriedAtMs: 0,
     settings: DEFAULT_SETTINGS,
     secrets: {
       keys: { current: KEY, previous: null },

@@ -92,6 +92,7 @@ function toRequest(
     oauth2: endpoint.secrets.oauth2,
     endpointId,
     deliveryId: id,
+    retriedAtMs: endpoint.retriedAtMs,
     beginByMs,
   }
 }

@@ -60,6 +60,7 @@ function startSender(options: {
           shard: 1,
           url: 'https://receiver.test/hook',
           isActive: true,
+          retriedAtMs: 0,
           settings: DEFAULT_SETTINGS,
           secrets: SECRETS,
           ...options.endpoint,

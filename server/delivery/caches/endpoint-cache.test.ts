@@ -24,7 +24,16 @@ function cacheOverReads() {
 
 function endpoint({ clientKey, endpointId }: EndpointKey, url: string): SendingEndpoint {
   const settings = DEFAULT_SETTINGS
-  return { clientKey, id: endpointId, shard: 1, url, isActive: true, settings, secrets: null }
+  return {
+    clientKey,
+    id: endpointId,
+    shard: 1,
+    url,
+    isActive: true,
+    retriedAtMs: 0,
+    settings,
+    secrets: null,
+  }
 }
 
 const A = idOf(1)

@@ -13,7 +13,7 @@ const SHARED_MS_MAX = 60_000
 /** A retry that a person asks for is real again soon. */
 const PAUSE_MS_MAX = 15_000
 
-type Kept = BearerToken | (NoToken & { failures: number })
+type Kept = BearerToken | (NoToken & { failures: number; retriedAtMs: number })
 
 export class BearerTokens {
   readonly #answers: Remembered<string, Kept>
@@ -29,15 +29,24 @@ export class BearerTokens {
     return kept && 'token' in kept ? kept.token : undefined
   }
 
-  /** `isFresh`: a failure of before does not count, because a person wants to know how it is now. */
-  get(key: string, fetch: () => Promise<TokenAnswer>, isFresh: boolean): Promise<TokenAnswer> {
+  /**
+   * A failure from before `retriedAtMs` does not count, because a person has said since that it is fixed; with `isFresh` none
+   * does, because a person wants to know how it is now.
+   */
+  get(
+    key: string,
+    fetch: () => Promise<TokenAnswer>,
+    { isFresh, retriedAtMs }: { isFresh: boolean; retriedAtMs: number },
+  ): Promise<TokenAnswer> {
     const kept = this.#answers.look(key)
-    if (isFresh && kept !== undefined && 'reason' in kept) this.#answers.forget(key)
+    const isFailure = kept !== undefined && 'reason' in kept
+    if (isFailure && (isFresh || kept.retriedAtMs < retriedAtMs)) this.#answers.forget(key)
     return this.#answers.get(key, async () => {
       const last = this.#answers.last(key)
       const answer = await fetch()
       if ('token' in answer) return answer
-      return { ...answer, failures: last && 'reason' in last ? last.failures + 1 : 1 }
+      const failures = last && 'reason' in last ? last.failures + 1 : 1
+      return { ...answer, failures, retriedAtMs }
     })
   }
 

@@ -101,8 +101,11 @@ class IdentifiedSender {
     request: Identified,
     oauth2: CallbackOauth2,
   ): Promise<string | Extract<Outcome, { kind: 'tokenless' }>> {
-    const isFresh = request.deliveryId === null
-    const fetched = this.#tokens.get(key, () => this.#fetch(request, oauth2), isFresh)
+    const { deliveryId, retriedAtMs = 0 } = request
+    const fetched = this.#tokens.get(key, () => this.#fetch(request, oauth2), {
+      isFresh: deliveryId === null,
+      retriedAtMs,
+    })
     const answer = await this.#within(request.begun, fetched)
     if ('token' in answer) return answer.token
     return { kind: 'tokenless', reason: answer.reason, detail: answer.detail }

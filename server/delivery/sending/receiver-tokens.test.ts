@@ -293,6 +293,22 @@ test('a failed request for a token is shared, backs off, and is repeated at once
   assert.equal(await attempt(), 200)
 })
 
+test('regression: a failure from before a retry does not count, and one from after it does', async (t) => {
+  const { tokens, attempt } = await startWorld(t, {
+    tokens: (_request, response) => response.writeHead(400).end(),
+  })
+  for (let n = 0; n < 3; n += 1) await attempt()
+  assert.equal(tokens.seen.length, 1)
+  await attempt({}, { retriedAtMs: 1_000 })
+  assert.equal(tokens.seen.length, 2, 'it was said to be fixed')
+  await attempt({}, { retriedAtMs: 1_000 })
+  // One that was read before the retry, and is sent after it.
+  await attempt({}, { retriedAtMs: 0 })
+  assert.equal(tokens.seen.length, 2, 'it was not')
+  tokens.answer = issuing()
+  assert.equal(await attempt({}, { retriedAtMs: 2_000 }), 200)
+})
+
 test('a slow token endpoint costs the other endpoints nothing, and its own its deadline', async (t) => {
   const { tokens, receiver, attempt } = await startWorld(t, {
     client: { deadlineMs: 500 },

@@ -18,6 +18,8 @@ export interface SendingEndpoint {
   shard: number
   url: string
   isActive: boolean
+  /** When it was last said to be fixed: a retry, a resumption, a test that was answered 200. 0: never. */
+  retriedAtMs: number
   /** With the defaults where none were given. */
   settings: EndpointSettings
   /** Null when a stored secret does not open: attempts fail with a code, on schedule. */
@@ -43,10 +45,11 @@ interface EndpointRow extends SettingsRow {
   previous_key_until: Date | null
   header_name: string | null
   header_value: Buffer | null
+  retried_at: Date | null
 }
 
 const COLUMNS = `client_key, id, shard, url, status, deleted_at, shared_key, previous_key,
-  previous_key_until, header_name, header_value, ${SETTINGS_COLUMNS}`
+  previous_key_until, header_name, header_value, retried_at, ${SETTINGS_COLUMNS}`
 
 /** Those of the keys that exist; the keys are given once each. */
 export async function readSendingEndpoints(
@@ -120,6 +123,7 @@ function toSending(row: EndpointRow, sealer: Sealer): SendingEndpoint {
     shard: row.shard,
     url: row.url,
     isActive: row.status === 'ACTIVE' && row.deleted_at === null,
+    retriedAtMs: row.retried_at?.getTime() ?? 0,
     settings,
     secrets: openSecrets(row, settings.oauth2, sealer),
   }
