@@ -16,6 +16,7 @@ import { type KeySet, verifyReceipt } from '../../sdk/src/proving/signed.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { signJws } from '../../server/operations/access/sign-jws.ts'
 import { Caller } from '../support/caller.ts'
+import { encode } from '../support/jwt-part.ts'
 import { addClient, startPaybell, until } from '../support/paybell.ts'
 import { SAMPLE } from '../support/payment-sample.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -73,7 +74,6 @@ const readJson = async <T>(path: string) => (await (await fetch(baseUrl + path))
 
 const keySet = () => readJson<KeySet>('/.well-known/webhook-keys.json')
 
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const decode = (part: string | undefined) =>
   JSON.parse(Buffer.from(part ?? '', 'base64url').toString())
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { encode } from '../../../test/support/jwt-part.ts'
 import { findAssertionFault, readAssertion } from './client-assertion.ts'
 
 const CLIENT = '019cade2-1350-7af3-913d-2f16aae956b4'
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const toJwt = (header: unknown, claims: unknown = { sub: CLIENT }) =>
   `${encode(header)}.${encode(claims)}.c2ln`
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { encode } from '../../../test/support/jwt-part.ts'
 import { kindOfCredential } from './credential-kind.ts'
-
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 test('a credential is known by its form, whether it is genuine or not', () => {
   const cases: readonly (readonly [string, string])[] = [

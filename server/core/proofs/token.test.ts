@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { encode } from '../../../test/support/jwt-part.ts'
 import { readClaims, readKeyId } from './token.ts'
 
 const PARTY = { issuer: 'paybell', audience: 'paybell-api' }
@@ -16,7 +17,6 @@ const CLAIMS = {
   jti: 'a',
 }
 
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const toToken = (header: unknown) => `${encode(header)}.${encode(CLAIMS)}.c2ln`
 
 test('of the claims, the client and the end are read', () => {

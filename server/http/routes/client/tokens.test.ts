@@ -23,6 +23,7 @@ import {
   type TestServer,
   withoutRequestId,
 } from '../../../../test/support/injected-server.ts'
+import { encode } from '../../../../test/support/jwt-part.ts'
 import { issueClientSecret } from '../../../operations/access/issue-client-secret.ts'
 import { rotateSigningKey, TOKEN_KEYS } from '../../../operations/access/keyring.ts'
 import { revokeClientSecret } from '../../../operations/access/revoke-client-secret.ts'
@@ -474,7 +475,6 @@ test('a 401 names what its caller can know: expired with the time, the wrong sid
 test('A5: altered, foreign and respelled tokens are 401', async () => {
   const { token, clientId } = await onboard(server)
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const headerValue = decodeProtectedHeader(token)
   const claims = decodeJwt(token)
   const { privateKey } = generateKeyPairSync('ed25519')
