@@ -10,7 +10,7 @@ import {
 } from '../../sdk/src/calling/endpoint-calls.ts'
 import { deliveryCalls } from '../../sdk/src/calling/history-calls.ts'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
-import { receivedFromIds, type Window } from '../../sdk/src/plain/ids-digest.ts'
+import { hourOf, isWithin, receivedFromIds, type Window } from '../../sdk/src/plain/ids-digest.ts'
 import {
   type ReconcileOptions,
   type Reconciliation,
@@ -21,7 +21,7 @@ import { type Call, callCommand, calling } from '../basics/command.ts'
 import { readGivenOrInput } from '../basics/given-file.ts'
 import { id, instant } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
-import { formatCount, formatTime } from '../basics/terminal.ts'
+import { formatCount, formatTime, plural } from '../basics/terminal.ts'
 import { KEYS_PATH, readKeySet } from './key-set.ts'
 
 interface Options {
@@ -60,7 +60,7 @@ export function reconcileCommand(): Command {
     .option('--since <when>', 'from the hour of this time on (default: 24h ago)', instant)
     .option(
       '--until <when>',
-      'up to the hour of this time (default: now, the open hour left out)',
+      'up to the hour of this time (default: now, with the open hour, which can still change)',
       instant,
     )
     .option('--kind <kind>', 'webhook, subscription or listener', 'webhook')
@@ -77,7 +77,9 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
   const { options } = call
   const kind = KINDS[options.kind as keyof typeof KINDS]
   if (kind === undefined) throw new UsageError('--kind is webhook, subscription or listener.')
-  const store = await receivedFromIds(await readIds(options.ids))
+  const ids = await readIds(options.ids)
+  const window = toWindow(options)
+  const store = await receivedFromIds(ids)
   const { caller } = await call.target.client()
   const client = {
     webhooks: webhookCalls(caller),
@@ -89,10 +91,37 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
   const { recover } = options
   const keys = options.keys === undefined ? undefined : await readKeySet(options.keys)
   const settings: ReconcileOptions = { client, endpointId, kind, recover, keys }
-  const result = await patiently(call, () => reconcile(store, toWindow(options), settings))
-  if (call.isJson) call.print(JSON.stringify(result))
-  else show(call, result)
-  if (!result.isComplete) throw new SilentFailure()
+  const compared = await patiently(call, () => reconcile(store, window, settings))
+  const outside = outsideOf(ids, window, Date.now())
+  // By default the window ends with the open hour: what is newer was not compared with anything.
+  const isRest = options.until === undefined && outside.after > 0
+  const isComplete = compared.isComplete && outside.impossible.length === 0 && !isRest
+  const result = { ...compared, isComplete }
+  if (call.isJson) call.print(JSON.stringify({ ...result, outside }))
+  else show(call, result, outside)
+  if (!isComplete) throw new SilentFailure()
+}
+
+/** Ids of the file that belong to no hour that was compared. */
+interface Outside {
+  before: number
+  after: number
+  /** Of no hour, or of one to come: the service has never made such an id. */
+  impossible: readonly string[]
+}
+
+function outsideOf(ids: readonly string[], window: Window, nowMs: number): Outside {
+  const impossible: string[] = []
+  let [before, after] = [0, 0]
+  for (const one of ids) {
+    const hour = hourOf(one)
+    // The service's clock may be ahead of this one.
+    if (hour === undefined || Date.parse(hour) > nowMs + HOUR_MS) impossible.push(one)
+    else if (isWithin(hour, window)) continue
+    else if (Date.parse(hour) < new Date(window.from).getTime()) before += 1
+    else after += 1
+  }
+  return { before, after, impossible }
 }
 
 /** The ids of a file: the first word of each line. */
@@ -107,11 +136,12 @@ async function readIds(file: string): Promise<string[]> {
 }
 
 function toWindow({ since, until }: Options): Window {
-  const hourOf = (ms: number) => Math.floor(ms / HOUR_MS) * HOUR_MS
-  const toMs = hourOf(until === undefined ? Date.now() : Date.parse(until))
-  const fromMs = since === undefined ? toMs - 24 * HOUR_MS : hourOf(Date.parse(since))
+  const startOf = (ms: number) => Math.floor(ms / HOUR_MS) * HOUR_MS
+  const untilMs = until === undefined ? Date.now() : Date.parse(until)
+  const toMs = startOf(untilMs)
+  const fromMs = since === undefined ? toMs - 24 * HOUR_MS : startOf(Date.parse(since))
   // An hour that is named by its middle is meant as a whole.
-  const isWhole = until === undefined || Date.parse(until) === toMs
+  const isWhole = untilMs === toMs
   return { from: new Date(fromMs), to: new Date(isWhole ? toMs : toMs + HOUR_MS) }
 }
 
@@ -128,7 +158,7 @@ async function patiently(call: Call, work: () => Promise<Reconciliation>): Promi
   }
 }
 
-function show(call: Call, result: Reconciliation): void {
+function show(call: Call, result: Reconciliation, outside: Outside): void {
   const { isComplete, isFinal, statement, undelivered, differences, recovered } = result
   const { from, to, owed, delivered } = statement
   call.note(
@@ -139,6 +169,8 @@ function show(call: Call, result: Reconciliation): void {
       for (const one of hour[name]) call.print(`${name} ${one}`)
     }
   }
+  for (const one of outside.impossible) call.print(`unknown ${one}`)
+  if (outside.before + outside.after > 0) call.note(`${whatIsOutside(outside)}: not compared.`)
   if (recovered > 0) call.note(`${formatCount(recovered)} are sent again.`)
   if (!result.areKeysPinned) {
     call.note(
@@ -147,12 +179,14 @@ function show(call: Call, result: Reconciliation): void {
   }
   if (!isFinal) call.note('Some of it can still change: ask again later.')
   if (isComplete) call.print(call.paint.green('Nothing is missing.'))
-  else call.note(call.paint.red(`Not complete: ${whatIsMissing(undelivered, differences)}.`))
+  else
+    call.note(call.paint.red(`Not complete: ${whatIsMissing(undelivered, differences, outside)}.`))
 }
 
 function whatIsMissing(
   undelivered: Reconciliation['undelivered'],
   differences: Reconciliation['differences'],
+  outside: Outside,
 ): string {
   const parts = Object.entries(undelivered).flatMap(([fate, count]) =>
     count > 0 ? [`${formatCount(count)} ${MEANINGS[fate as keyof typeof MEANINGS]}`] : [],
@@ -160,5 +194,17 @@ function whatIsMissing(
   const hours = differences.length
   if (hours > 0)
     parts.push(`${formatCount(hours)} ${hours === 1 ? 'hour differs' : 'hours differ'}`)
-  return parts.join('; ')
+  const { impossible, after } = outside
+  if (impossible.length > 0)
+    parts.push(`${plural(impossible.length, 'id')} that Paybell never made`)
+  // Nothing else is wrong: then it is these.
+  return parts.join('; ') || `${plural(after, 'newer id')} not compared`
+}
+
+function whatIsOutside({ before, after }: Outside): string {
+  const parts = [
+    ...(before > 0 ? [`${plural(before, 'id')} from before this period`] : []),
+    ...(after > 0 ? [`${plural(after, 'id')} from after it`] : []),
+  ]
+  return parts.join(' and ')
 }

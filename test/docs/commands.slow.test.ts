@@ -30,6 +30,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     'test/e2e/packages.release.test.ts starts it from its tarball',
   'npm install --prefix':
     'needs the network; test/e2e/packages.release.test.ts installs the tarball',
+  'paybell reconcile': 'test/docs/statements.slow.test.ts: it needs a file of ids',
   'npm ci && npm start': 'test/docs/readme-walk.slow.test.ts walks on from there',
   'docker build': 'needs an engine; test/deploy/image.test.ts reads the Dockerfile',
   'cd deploy/compose': 'needs an engine; test/deploy/compose.test.ts runs prepare.sh',

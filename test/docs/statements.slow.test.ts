@@ -120,6 +120,32 @@ test('the command line compares a file of ids, and names what was lost, doubled 
   ])
 })
 
+test('regression: what was forged within the hour is found by the command of the page on leaked keys', async () => {
+  const page = readFileSync(join(ROOT, 'docs/leaked-key.md'), 'utf8')
+  const [, command = ''] = /```sh\n(paybell reconcile .*)\n```/.exec(page) ?? []
+  const compare = async (...ids: string[]) => {
+    await writeFile(join(dir, 'received.txt'), ids.join('\n'))
+    return shell(command)
+  }
+  const genuine = await compare(...taken)
+  assert.deepEqual([genuine.code, genuine.out], [0, 'Nothing is missing.\n'], genuine.notes)
+  const [first] = taken as [string, ...string[]]
+  const ofThisHour = `${first.slice(0, 14)}7fff-8fff-0123456789ab`
+  const ofNoHour = '0b0f5c5e-3c1d-4e39-8d3b-7d9c8f0a1b2c'
+  const ofTomorrow = `${(Date.now() + 86_400_000)
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/(.{8})/, '$1-')}-7abc-8fff-0123456789ab`
+  for (const forged of [ofThisHour, ofNoHour, ofTomorrow]) {
+    const { code, out, notes } = await compare(...taken, forged)
+    assert.deepEqual([code, out], [1, `unknown ${forged}\n`], notes)
+  }
+  const older = '01900000-0000-7000-8000-000000000001'
+  const { code, notes } = await compare(...taken, older)
+  assert.equal(code, 0, notes)
+  assert.match(notes, /1 id from before this period: not compared/)
+})
+
 test('what is missing is sent again, and then nothing is', async () => {
   const [lost, ...others] = taken as [string, ...string[]]
   const before = receiver.received.length
