@@ -145,7 +145,8 @@ test('two processes serve on one port: killed, replaced and stopped', async (t) 
     await untilAllShardsAreShared(database.pool, 2)
     assert.equal(linesOf(served, 'process.died').length, 1)
     const now = await readMetrics()
-    assert.ok(now.requests > counted.requests, 'what it had counted stays')
+    // What it had answered since it was last asked is lost with it.
+    assert.ok(now.requests >= counted.requests, `${now.requests} after ${counted.requests}`)
   })
 
   await t.test('SIGHUP replaces both, and every request is answered all the while', async (t) => {

@@ -56,8 +56,12 @@ export class KafkaDeadLetters {
       })
       return true
     } catch (error) {
-      if (isTooLarge(error) || (bytes > CLOSED_ABOVE_BYTES && isClosed(error))) return false
-      throw error
+      if (isTooLarge(error)) return false
+      if (bytes <= CLOSED_ABOVE_BYTES || !isClosed(error)) throw error
+      // The next letter would be given the same connection, where the client has not seen yet that it is over.
+      await this.close()
+      this.#producer = null
+      return false
     }
   }
 
