@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Owner } from './owner.ts'
+import { until } from './until.ts'
 
 const run = promisify(execFile)
 const SDK = fileURLToPath(new URL('../../sdk', import.meta.url))
@@ -48,8 +49,20 @@ export async function installBuilt(t: Owner): Promise<string> {
 /** Returns the path of the tarball. */
 async function packSdk(t: Owner): Promise<string> {
   const folder = await makeFolder(t, 'packed')
-  await npm(SDK, 'pack', '--pack-destination', folder, '--loglevel', 'error')
+  // npm builds into sdk/dist first, which all tests of a run share: one after the other.
+  const lock = join(tmpdir(), 'paybell-sdk-is-packed')
+  await until('no other test packs the SDK', () => mkdir(lock).then(() => true, isTaken))
+  try {
+    await npm(SDK, 'pack', '--pack-destination', folder, '--loglevel', 'error')
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
   return join(folder, 'paybell-sdk-0.2.0.tgz')
+}
+
+function isTaken(error: NodeJS.ErrnoException): false {
+  if (error.code === 'EEXIST') return false
+  throw error
 }
 
 async function installFresh(t: Owner, tarball: string): Promise<string> {
