@@ -712,7 +712,13 @@ create table receiver_checks (
 create table sealing (
   is_only boolean not null default true,
   is_derived boolean not null,
+  binding text not null default 'none'::text,
+  binding_authentication bytea,
+  lone_version text,
+  lone_since timestamp with time zone,
+  lone_seen_at timestamp with time zone,
   constraint sealing_pkey PRIMARY KEY (is_only),
+  constraint binding_is_known CHECK ((binding = ANY (ARRAY['none'::text, 'begun'::text, 'done'::text]))),
   constraint there_is_one_row CHECK (is_only)
 );
 

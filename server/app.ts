@@ -252,7 +252,9 @@ export function createApp(options: AppOptions): PaybellApp {
     timing: timing.sources ?? {},
   })
   const keys = { signing: access.keyring, webhook: webhookKeys }
-  telemetry.show({ engine, sources: sources.list, readiness, keys })
+  const sealingForm = new SealingFormPolls(deps, logger)
+  const isMarkWrong = () => sealingForm.isWrong
+  telemetry.show({ engine, sources: sources.list, readiness, keys, isMarkWrong })
   const serverDeps: ServerDeps = {
     ...deps,
     webhookKeys,
@@ -275,9 +277,9 @@ export function createApp(options: AppOptions): PaybellApp {
     command: options.command,
   }
   // What recurs.
-  const sealingForm = new SealingFormPolls(deps)
   const upkeep = new Upkeep(deps, {
     logger,
+    version: VERSION,
     onNotices: (count) => metrics.countNotices(count),
     random: Math.random,
     setTimer: setUnheldTimer,

@@ -7,11 +7,14 @@ import { hashHref, shardOf } from '../../server/core/delivery/endpoint.ts'
 import type { EndpointSettings } from '../../server/core/delivery/endpoint-settings.ts'
 import { UuidMaker } from '../../server/core/plain/uuid.ts'
 import { makeSecret } from '../../server/operations/access/issue-client-secret.ts'
+import { bindOauth2 } from '../../server/operations/endpoints/seal-oauth2.ts'
+import { learnSealing } from '../../server/operations/sealing/bind-addresses.ts'
 import { createClient } from '../../server/store/connection/db.ts'
 import { replaceSettings } from '../../server/store/endpoints/endpoints.ts'
 import { migrate } from '../../server/store/schema/migrate.ts'
 import { insertSecret } from '../../server/store/secrets/client-secrets.ts'
 import { insertClient } from '../../server/store/secrets/clients.ts'
+import { sealedFor } from '../../server/store/secrets/endpoint-secrets.ts'
 import { Sealer } from '../../server/store/secrets/sealing.ts'
 import { endpointPath } from '../harness/system.ts'
 
@@ -60,6 +63,7 @@ async function insertAll(
   const ids = new UuidMaker(() => Date.now(), randomBytes)
   const newId = () => ids.next()
   const sealer = new Sealer([masterKey])
+  await learnSealing({ pool: db, sealer })
   const secret = makeSecret({ sealer, newId })
   const client = await insertClient(db, { id: newId(), name: 'Bench' }, now)
   await insertSecret(db, client.clientKey, secret.stored, now)
@@ -77,10 +81,7 @@ async function insertAll(
       const id = newId()
       const path = endpointPath(number)
       const url = (apart !== undefined && number < apart.count ? apart.url : receiverUrl) + path
-      const sealed = sealer.seal(Buffer.from(SHARED_KEY), {
-        column: 'endpoints.shared_key',
-        row: id,
-      })
+      const sealed = sealer.seal(Buffer.from(SHARED_KEY), sealedFor('shared_key', { id, url }))
       rows.push({ accountId, id, name: `Account ${number}`, shard: shardOf(id), url, sealed })
       prepared.accountIds.push(accountId)
       prepared.endpoints.push({ id, shard: shardOf(id), accountId, path })
@@ -88,8 +89,10 @@ async function insertAll(
     await insertRows(db, client.clientKey, rows, now)
   }
   if (settingsOf) {
-    for (const [number, { id }] of prepared.endpoints.entries())
-      await replaceSettings(db, client.clientKey, id, settingsOf(number), now)
+    for (const [number, { id }] of prepared.endpoints.entries()) {
+      const settings = bindOauth2(sealer, id, settingsOf(number))
+      await replaceSettings(db, client.clientKey, id, settings, now)
+    }
   }
   return prepared
 }

@@ -73,7 +73,7 @@ export function migrateCommand(): Command {
 export function resealCommand(): Command {
   return plainCommand(
     'reseal',
-    'Re-encrypt all stored secrets under the first master key, while the service runs.',
+    'Re-encrypt all stored secrets under the first master key, and bind those of endpoints to their address, while the service runs.',
     ['PAYBELL_MASTER_KEY=new,old paybell reseal'],
   )
     .option('--json', JSON_HELP)

@@ -1,34 +1,70 @@
 // `paybell reseal`: the step of a rotation of the master key after which the old one is no longer needed. It
-// also moves what the first release kept under the master key itself to keys that are derived from it, once no
-// process of another version is alive.
+// also moves what the first release kept under the master key itself to keys that are derived from it, and binds what is
+// sealed for endpoints to their addresses, once no process of another version is alive.
 
 import { LEASE_POLICY } from '../../server/core/delivery/lease.ts'
-import { type Resealing, resealSecrets } from '../../server/operations/access/reseal-secrets.ts'
+import type { Binding } from '../../server/core/proofs/sealing-mark.ts'
+import {
+  finishBinding,
+  learnSealing,
+  startBinding,
+} from '../../server/operations/sealing/bind-addresses.ts'
+import { type Resealing, resealSecrets } from '../../server/operations/sealing/reseal-secrets.ts'
 import { beginDerivedKeys, readSealingForm } from '../../server/store/secrets/sealing-form.ts'
 import { VERSION } from '../../server/version.ts'
 import { onServiceDatabase } from './service-database.ts'
 
 export async function reseal(options: { json?: boolean }): Promise<void> {
   await onServiceDatabase('paybell reseal', async ({ pool, sealer }) => {
-    const others = await beginDerivedKeys(pool, VERSION, LEASE_POLICY.processGoneAfterMs)
+    const { isWrong } = await learnSealing({ pool, sealer })
+    const others = [
+      ...(await beginDerivedKeys(pool, VERSION, LEASE_POLICY.processGoneAfterMs)),
+      ...(sealer.binding === 'none' ? await startBinding({ pool, sealer }, VERSION) : []),
+    ]
+    await learnSealing({ pool, sealer })
     const { isDerived } = await readSealingForm(pool)
-    if (isDerived) sealer.writeDerived()
     const isShown = process.stderr.isTTY === true && !options.json
     const done = await resealSecrets({ pool, sealer }, (count) => {
       if (isShown) process.stderr.write(`\r${count} endpoints re-encrypted`)
     })
     if (isShown) process.stderr.write('\n')
-    if (options.json) console.log(JSON.stringify({ ...done, isDerived }))
-    else console.log([...describe(done), ...describeForm(isDerived, others)].join('\n'))
+    await finishBinding({ pool, sealer })
+    const { binding } = sealer
+    if (options.json) console.log(JSON.stringify({ ...done, isDerived, binding }))
+    else
+      console.log(
+        [...describe(done), ...describeForm({ isDerived, binding, isWrong }, others)].join('\n'),
+      )
     if (done.unreadable > 0) process.exitCode = 1
   })
 }
 
-function describeForm(isDerived: boolean, others: readonly string[]): string[] {
-  if (isDerived) return []
-  return [
-    `Keys are not derived from the master key yet, because processes of version ${others.join(', ')} are alive, which could not read what is written then. Run this again when all run ${VERSION}.`,
-  ]
+interface Form {
+  isDerived: boolean
+  binding: Binding
+  isWrong: boolean
+}
+
+function describeForm({ isDerived, binding, isWrong }: Form, others: readonly string[]): string[] {
+  const lines: string[] = []
+  if (isWrong) {
+    lines.push(
+      'Someone who can write to the database had changed the mark that secrets are bound to addresses. It is set again: find out who it was.',
+    )
+  }
+  if (!isDerived || binding === 'none') {
+    const versions = [...new Set(others)].join(', ')
+    lines.push(
+      `Keys are not derived from the master key and bound to addresses yet, because processes of version ${versions} are alive, which could not read what is written then. Run this again when all run ${VERSION}.`,
+    )
+  }
+  if (binding === 'begun') {
+    lines.push(
+      'Not every endpoint is bound to its address yet: "paybell doctor" names those that cannot be decrypted.',
+    )
+  }
+  if (binding === 'done') lines.push('Every secret of an endpoint is bound to its address.')
+  return lines
 }
 
 function describe(done: Resealing): string[] {

@@ -31,6 +31,8 @@ export interface GaugeSources {
   isReady(): Promise<boolean>
   /** By the kind of keys; null where they could not be read. */
   untrustedKeys(): Promise<ReadonlyMap<string, number | null>>
+  /** Someone has changed in the database how far binding to addresses is. */
+  isMarkWrong(): boolean
 }
 
 const BROKER_GAUGES = {
@@ -175,7 +177,7 @@ function addProcessGauges(
 
 /** The same from every process, since they come from the database: read them with max(), not sum(), as we do. */
 function addDatabaseGauges(
-  { database, nowMs, untrustedKeys }: GaugeSources,
+  { database, nowMs, untrustedKeys, isMarkWrong }: GaugeSources,
   gauge: AddGauge,
 ): void {
   /** Sets nothing while the database is away, because an old figure would look current. */
@@ -285,6 +287,13 @@ function addDatabaseGauges(
       one.reset()
       for (const [keys, count] of counts) if (count !== null) one.set({ keys }, count)
     },
+    'max',
+  )
+  gauge(
+    'paybell_sealing_mark_wrong',
+    'Whether the mark that secrets are bound to addresses was changed or removed in the database: 1 or 0.',
+    [],
+    (one) => one.set(isMarkWrong() ? 1 : 0),
     'max',
   )
 }

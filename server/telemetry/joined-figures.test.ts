@@ -34,6 +34,7 @@ function processWith(requests: number, shards: number, own: Partial<GaugeSources
     database: async () => DATABASE,
     isReady: async () => true,
     untrustedKeys: async () => new Map([['webhook', 2]]),
+    isMarkWrong: () => true,
     ...own,
   })
   const request = { method: 'GET', route: '/livez', status: 200, seconds: 0.001 }

@@ -47,6 +47,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
     database: async () => GAUGES,
     isReady: async () => true,
     untrustedKeys: async () => new Map([['webhook', 2]]),
+    isMarkWrong: () => true,
     ...sources,
   })
   return metrics

@@ -42,6 +42,7 @@ export class Metrics {
   readonly #notAttempted: Counter<never>
   readonly #signatures: Counter<never>
   readonly #forgedHours: Counter<never>
+  readonly #unopened: Counter<never>
   readonly #batches: Histogram<never>
   readonly #events: Counter<'event'>
   readonly #created: Counter<never>
@@ -98,6 +99,11 @@ export class Metrics {
       'paybell_statement_hours_forged_total',
       'Kept hours of statements that were not authenticated with the master key, and so were counted again; should be 0.',
     )
+    this.#unopened = this.#counter(
+      'paybell_endpoints_not_opened_total',
+      'Times that an active endpoint was read whose secrets do not open, or not at its address; should be 0.',
+    )
+    this.#unopened.inc(0)
     this.#batches = this.#histogram(
       'paybell_accept_batch_size',
       'Payment changes that were written in one transaction.',
@@ -174,6 +180,10 @@ export class Metrics {
 
   countForgedHours(count: number): void {
     this.#forgedHours.inc(count)
+  }
+
+  countUnopened(count: number): void {
+    this.#unopened.inc(count)
   }
 
   countNotAttempted(): void {

@@ -18,6 +18,7 @@ import { LiveStream } from './live-stream.ts'
 import { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 import { findTracer, Tracing } from './tracing.ts'
+import { reportingUnopened } from './unopened-endpoints.ts'
 import { countUntrustedKeys, type KeySets } from './untrusted-keys.ts'
 import { WriteWatch, watchingRenewals } from './write-watch.ts'
 
@@ -35,6 +36,7 @@ export interface TelemetryParts {
 interface ShownParts extends Pick<GaugeSources, 'engine' | 'sources'> {
   readiness: Readiness
   keys: KeySets
+  isMarkWrong(): boolean
 }
 
 export class Telemetry {
@@ -65,9 +67,12 @@ export class Telemetry {
     })
   }
 
-  /** Wraps the engine's store, to count deliveries that end without an attempt and to watch lease renewals. */
+  /** Wraps the engine's store, to count what ends without an attempt or does not open, and to watch lease renewals. */
   watch(store: DeliveryStore): DeliveryStore {
-    return watchingRenewals(countingExhausted(store, this.metrics), this.writes)
+    const { metrics, writes } = this
+    const count = (endpoints: number) => metrics.countUnopened(endpoints)
+    const reporting = reportingUnopened(store, count, this.#parts.logger)
+    return watchingRenewals(countingExhausted(reporting, metrics), writes)
   }
 
   traced(send: EngineEnvironment['send']): EngineEnvironment['send'] {
@@ -103,7 +108,7 @@ export class Telemetry {
   }
 
   /** From here on the metrics include them. */
-  show({ engine, sources, readiness, keys }: ShownParts): void {
+  show({ engine, sources, readiness, keys, isMarkWrong }: ShownParts): void {
     const { pool, clock } = this.#parts
     const gauges = new DatabaseGaugeReader(pool, clock)
     this.metrics.addGauges({
@@ -114,6 +119,7 @@ export class Telemetry {
       database: () => gauges.read(),
       isReady: async () => (await readiness.check()).ready,
       untrustedKeys: () => countUntrustedKeys(keys),
+      isMarkWrong,
     })
   }
 

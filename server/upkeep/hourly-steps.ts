@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { DAY_MS } from '../core/delivery/backoff.ts'
 import { rotateSigningKeyIfOld, TOKEN_KEYS } from '../operations/access/keyring.ts'
 import { tendWebhookKeys } from '../operations/access/webhook-keys.ts'
+import { tendBinding } from '../operations/sealing/tend-binding.ts'
 import type { Deps } from '../operations/shared/deps.ts'
 import { inTransaction } from '../store/connection/db.ts'
 import { deleteOldSteps } from '../store/history/stats.ts'
@@ -46,18 +47,25 @@ const NEEDED = new Set([
   'audit-index',
   'signing-keys',
   'webhook-keys',
+  'sealing',
   'deleted-endpoints',
 ])
 
+export interface StepParts {
+  logger: Logger
+  /** That of this process. */
+  version: string
+}
+
 /** What forgets waits while the clock has just jumped ahead: setting it right would bring nothing back. */
-export function hourlySteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
-  return listSteps(deps, logger).map(({ name, work }) => ({
+export function hourlySteps(deps: Deps, parts: StepParts): readonly HourlyStep[] {
+  return listSteps(deps, parts).map(({ name, work }) => ({
     name,
     work: async () => (deps.clock.hasJumped && !NEEDED.has(name) ? 'left' : work()),
   }))
 }
 
-function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
+function listSteps(deps: Deps, { logger, version }: StepParts): readonly HourlyStep[] {
   const { pool, clock, config } = deps
   const now = () => new Date(clock.nowMs())
   let documentsFrom: DocumentPosition | null = null
@@ -143,6 +151,13 @@ function listSteps(deps: Deps, logger: Logger): readonly HourlyStep[] {
       work: () => rotateSigningKeyIfOld(deps, TOKEN_KEYS, SIGNING_KEY_AGE_MS_MAX),
     },
     { name: 'webhook-keys', work: () => tendWebhookKeys(deps) },
+    {
+      name: 'sealing',
+      async work() {
+        const resealed = await tendBinding(deps, version)
+        if (resealed > 0) logger.info({ endpoints: resealed }, 'sealing.bound')
+      },
+    },
     {
       name: 'statements',
       async work() {

@@ -1,29 +1,37 @@
-// Keeps the sealer in step with the database: whether secrets are written under keys derived from the master
-// key. Once they are, they stay so; until then the database is polled, because `paybell reseal` may begin it
-// at any time.
+// Keeps the sealer in step with the database: whether secrets are written under keys derived from the master key, and bound
+// to the addresses that they are sent to. `paybell reseal` may begin either at any time. Once both are, they stay so; then
+// the database is still looked at now and then, because someone may change there what says so.
 
 import { RecurringTask } from '../core/plain/recurring-task.ts'
+import { learnSealing } from '../operations/sealing/bind-addresses.ts'
 import type { Deps } from '../operations/shared/deps.ts'
 import { setUnheldTimer } from '../operations/shared/timers.ts'
-import { readSealingForm } from '../store/secrets/sealing-form.ts'
 
 const ASKED_EVERY_MS = 10_000
+const LOOKED_AT_EVERY_MS = 60_000
+
+interface Log {
+  error(details: object, message: string): void
+}
 
 export class SealingFormPolls {
   readonly #deps: Pick<Deps, 'pool' | 'sealer'>
+  readonly #log: Log
+  #isWrong = false
   readonly #polls = new RecurringTask(
     setUnheldTimer,
-    () => ASKED_EVERY_MS,
+    () => (this.#deps.sealer.binding === 'done' ? LOOKED_AT_EVERY_MS : ASKED_EVERY_MS),
     // A database that is away is asked again; secrets written until then can be read by all versions.
-    async () => void (await this.ask().catch(() => false)),
+    async () => void (await this.ask().catch(() => {})),
   )
 
-  constructor(deps: Pick<Deps, 'pool' | 'sealer'>) {
+  constructor(deps: Pick<Deps, 'pool' | 'sealer'>, log: Log) {
     this.#deps = deps
+    this.#log = log
   }
 
   async start(): Promise<void> {
-    if (await this.ask()) return
+    await this.ask()
     this.#polls.start()
   }
 
@@ -32,12 +40,14 @@ export class SealingFormPolls {
     void this.#polls.stop()
   }
 
-  /** True when polling can end. */
-  async ask(): Promise<boolean> {
-    const { isDerived } = await readSealingForm(this.#deps.pool)
-    if (!isDerived) return false
-    this.#deps.sealer.writeDerived()
-    this.stop()
-    return true
+  /** Someone without the master key has changed how far binding is. It holds all the same. */
+  get isWrong(): boolean {
+    return this.#isWrong
+  }
+
+  async ask(): Promise<void> {
+    const { binding, isWrong } = await learnSealing(this.#deps)
+    if (isWrong && !this.#isWrong) this.#log.error({ binding }, 'sealing.mark-wrong')
+    this.#isWrong = isWrong
   }
 }

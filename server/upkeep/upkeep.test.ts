@@ -23,6 +23,7 @@ async function startUpkeep(t: Owner, pool: Pool, random = 0.5) {
   const lines: Record<string, unknown>[] = []
   const upkeep = new Upkeep(deps, {
     logger: pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    version: '0.0.0',
     onNotices() {},
     random: () => random,
     setTimer: (ms, task) => timers.set(ms, task),
@@ -57,7 +58,7 @@ test('regression: the first round comes within a minute of the start, the next a
 test('F11: nothing is forgotten while the clock has just jumped ahead, and all else is done', async (t) => {
   const { pool } = await cloneDatabase()
   const { deps, clock } = await serveHttp(t, pool)
-  const steps = hourlySteps(deps, pino({ level: 'silent' }))
+  const steps = hourlySteps(deps, { logger: pino({ level: 'silent' }), version: '0.0.0' })
   const stepOf = (name: string) => steps.find((step) => step.name === name) ?? assert.fail(name)
   const isOld = `insert into endpoint_hours values (1, gen_random_uuid(), $1, 1, 1, '{}')`
   await pool.query(isOld, [new Date(clock.nowMs())])

@@ -3,11 +3,10 @@
 // clients are notified of changes; every few seconds silent listeners are paused. A step that fails is logged: the
 // steps after it are still done, and the next round comes.
 
-import type { Logger } from 'pino'
 import { RecurringTask, type SetTimer } from '../core/plain/recurring-task.ts'
 import { sealAudit } from '../operations/proofs/seal-audit.ts'
 import type { Deps } from '../operations/shared/deps.ts'
-import { type HourlyStep, hourlySteps } from './hourly-steps.ts'
+import { type HourlyStep, hourlySteps, type StepParts } from './hourly-steps.ts'
 import { sendNotices } from './send-notices.ts'
 import { pauseSilentListeners } from './tend-listeners.ts'
 
@@ -21,8 +20,7 @@ const SILENT_LISTENERS_EVERY_MS = 5_000
 const SEAL_FIRST_MS = 5_000
 const SEAL_EVERY_MS = 60_000
 
-export interface UpkeepParts {
-  logger: Logger
+export interface UpkeepParts extends StepParts {
   /** Called with the number of notices that a round has made. */
   onNotices(count: number): void
   random: () => number
@@ -44,7 +42,7 @@ export class Upkeep {
   constructor(deps: Deps, parts: UpkeepParts) {
     this.#deps = deps
     this.#parts = parts
-    this.#hourlySteps = hourlySteps(deps, parts.logger)
+    this.#hourlySteps = hourlySteps(deps, parts)
     const { random, setTimer } = parts
     this.#hourlyAfterMs =
       HOURLY_FIRST_MS_MIN + random() * (HOURLY_FIRST_MS_MAX - HOURLY_FIRST_MS_MIN)

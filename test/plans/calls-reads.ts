@@ -135,8 +135,13 @@ import {
   countForeignDigests,
   readEndpointsToReseal,
   readPrivateKeysToReseal,
+  readSealedEndpoints,
 } from '../../server/store/secrets/reseal.ts'
-import { readOtherVersions, readSealingForm } from '../../server/store/secrets/sealing-form.ts'
+import {
+  readFormAndBound,
+  readOtherVersions,
+  readSealingForm,
+} from '../../server/store/secrets/sealing-form.ts'
 import { readSigningKeys } from '../../server/store/secrets/signing-keys.ts'
 import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/sql/delivery-query.ts'
 import type { Recorder } from './recorder.ts'
@@ -443,9 +448,11 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(`of ${table}`, () => readPrivateKeysToReseal(pool, table, PREFIX))
   }
   await recorder.record('', () => readSealingForm(pool))
+  await recorder.record('', () => readFormAndBound(pool))
   await recorder.record('', () => readOtherVersions(pool, '0.2.0', 10_000))
   await recorder.record('', () => countSecretsByMasterKey(pool))
   await recorder.record('', () => countForeignDigests(pool, 'k2'))
   const first = { clientKey: 0, id: NOBODY }
   await recorder.record('', () => readEndpointsToReseal(pool, PREFIX, first, 100))
+  await recorder.record('', () => readSealedEndpoints(pool, first, 100))
 }

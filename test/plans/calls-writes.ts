@@ -8,6 +8,7 @@ import {
   insertEndpoint,
   lockEndpoint,
   markDeleted,
+  replaceAddress,
   replaceHeader,
   replaceKey,
   replaceSettings,
@@ -16,7 +17,6 @@ import {
 import {
   ensureInternalClient,
   insertNoticeEndpoint,
-  moveNoticeEndpoint,
 } from '../../server/store/endpoints/internal-endpoints.ts'
 import {
   answerOffer,
@@ -156,7 +156,15 @@ import {
   replaceSealedEndpoints,
   replaceSealedPrivateKeys,
 } from '../../server/store/secrets/reseal.ts'
-import { beginDerivedKeys } from '../../server/store/secrets/sealing-form.ts'
+import {
+  authenticateBeginning,
+  beginBinding,
+  beginDerivedKeys,
+  completeBinding,
+  holdBinding,
+  noteLoneVersion,
+  replaceBinding,
+} from '../../server/store/secrets/sealing-form.ts'
 import {
   deleteSigningKey,
   forgetRetiredPrivateKeys,
@@ -285,7 +293,7 @@ async function register(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => beginCheck(pool, check, now, 90_000))
   await recorder.record('', () => endCheck(pool, check, now))
   const notice = { clientKey, id: NEW, url: 'https://new.test/notices', hrefHash: Buffer.alloc(31) }
-  await recorder.record('', () => moveNoticeEndpoint(pool, notice, now))
+  await recorder.record('', () => replaceAddress(pool, notice, now))
   await recorder.record('', async () => {
     await pool.query('update clients set is_internal = false')
     const internal = await ensureInternalClient(pool, { id: NEW, name: 'Paybell' }, now)
@@ -414,6 +422,8 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   const sealed = {
     client_key: clientKey,
     id: NEW,
+    url: 'https://new.test/',
+    oauth2: null,
     previous_key: null,
     header_value: null,
     oauth2_secret: null,
@@ -423,6 +433,13 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     replaceSealedEndpoints(pool, [{ before: endpoint, after: endpoint }]),
   )
   await recorder.record('', () => beginDerivedKeys(pool, '0.2.0', 1_000))
+  const alone = { ms: 1_000, gapMs: 1_000 }
+  await recorder.record('', () => noteLoneVersion(pool, '0.3.0', 1_000, alone))
+  await recorder.record('', () => beginBinding(pool, '0.3.0', 1_000, SEALED))
+  await recorder.record('', () => holdBinding(pool))
+  await recorder.record('', () => authenticateBeginning(pool, SEALED))
+  await recorder.record('', () => completeBinding(pool, SEALED))
+  await recorder.record('', () => replaceBinding(pool, 'begun', SEALED))
 }
 
 async function upkeep(recorder: Recorder, sample: Sample): Promise<void> {

@@ -20,6 +20,7 @@ import { onboardClient } from '../../server/operations/clients/onboard-client.ts
 import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { JOB_RUNNER_DEFAULTS, JobRunner } from '../../server/operations/deliveries/job-runner.ts'
 import { ListenerRelay } from '../../server/operations/endpoints/listener-relay.ts'
+import { learnSealing } from '../../server/operations/sealing/bind-addresses.ts'
 import { CallbackLinks } from '../../server/operations/shared/callback-links.ts'
 import type { Deps } from '../../server/operations/shared/deps.ts'
 import { createEndpointChanges } from '../../server/operations/shared/endpoint-changes.ts'
@@ -93,6 +94,7 @@ export async function serveHttp(
   const config = testConfig(mode, options.env ?? {})
   const ids = new UuidMaker(() => clock.nowMs(), randomBytes, config.cell)
   const sealer = options.sealer ?? new Sealer([MASTER_KEY])
+  await learnSealing({ pool, sealer })
   const newId = () => ids.next()
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
   const onUntrustedKeys = reportUntrustedKeys(logger)

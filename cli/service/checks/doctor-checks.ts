@@ -27,6 +27,7 @@ import { checkBrokers } from './broker-checks.ts'
 import { checkEgress } from './egress-checks.ts'
 import { checkEndpoints } from './endpoint-checks.ts'
 import { checkKeys } from './key-checks.ts'
+import { checkSealing } from './sealing-checks.ts'
 import { checkServer } from './server-checks.ts'
 
 export interface DoctorInput {
@@ -70,6 +71,7 @@ export async function* runChecks(input: DoctorInput): AsyncGenerator<Check> {
         if (config) {
           yield checkMasterKeys(config, facts.facts.schema)
           yield* checkKeys(config, facts.facts.schema)
+          yield* checkSealing(config, facts.facts.schema)
         }
         endpointUrls = facts.facts.schema.endpointUrls
       }

@@ -97,7 +97,11 @@ const FAILURES: readonly [name: string, outcome: string, said: string][] = [
     'blocked-address',
     'no public address. The host name has none that callbacks may be sent to.',
   ],
-  ['a key that does not open', 'undecryptable-key', 'stored key cannot be decrypted.'],
+  [
+    'a key that does not open',
+    'undecryptable-key',
+    'stored key cannot be decrypted. A master key is missing, or the address is not the one that was registered. Nothing is sent.',
+  ],
   ['an event that is gone', 'payload-missing', 'event no longer stored.'],
   ['a header that cannot be sent', 'invalid-header', 'extra header is invalid.'],
   ['an outcome of a later version', 'eaten-by-bear', 'eaten-by-bear.'],

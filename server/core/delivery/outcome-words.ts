@@ -46,7 +46,10 @@ const FAILURES = {
     why: 'The host name leads to an address that callbacks must not reach.',
     seenAs: 'no-address',
   },
-  'undecryptable-key': { words: 'stored key cannot be decrypted' },
+  'undecryptable-key': {
+    words: 'stored key cannot be decrypted',
+    why: 'A master key is missing, or the address is not the one that was registered. Nothing is sent.',
+  },
   'payload-missing': { words: 'event no longer stored' },
   'invalid-header': { words: 'extra header is invalid' },
   'certificate-missing': {

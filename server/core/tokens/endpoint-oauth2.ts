@@ -30,7 +30,7 @@ interface TokenClient {
 
 /** As it is kept. */
 export interface EndpointOauth2 extends TokenClient {
-  /** Null where there is none. */
+  /** An empty one where there is none; null as well where the version before may read it. */
   sealedSecret: Buffer | null
 }
 
@@ -51,9 +51,13 @@ export function takesSecret({ privateKeyJwt, authentication }: TokenClient): boo
   return !privateKeyJwt && authentication !== 'tls'
 }
 
-/** True when a secret that is not given again stays: only where it would be sent to the same place, as the same client. */
-export function keepsSecret(before: EndpointOauth2 | null, given: GivenOauth2): boolean {
+/** True when what was sealed before stays where no secret is given: only for the same place, as the same client. */
+export function keepsSecret(
+  before: EndpointOauth2 | null,
+  given: GivenOauth2,
+): before is EndpointOauth2 & { sealedSecret: Buffer } {
   if (before === null || before.sealedSecret === null) return false
+  if (takesSecret(before) !== takesSecret(given)) return false
   return before.tokenUrl === given.tokenUrl && before.clientId === given.clientId
 }
 
@@ -63,7 +67,7 @@ export function oauth2Text(oauth2: EndpointOauth2 | null): string {
   const { tokenUrl, clientId, authentication, scope, audience, sealedSecret } = oauth2
   const parts = [
     `${clientId} at ${tokenUrl}`,
-    sealedSecret === null
+    sealedSecret === null || !takesSecret(oauth2)
       ? toMethod(oauth2)
       : `${authentication} with secret ${createHash('sha256').update(sealedSecret).digest('hex').slice(0, 16)}`,
     scope === null ? '' : `scope ${scope}`,

@@ -5,7 +5,7 @@ import { cloneDatabase } from '../../../test/support/database.ts'
 import { HandClock, serveHttp } from '../../../test/support/injected-server.ts'
 import { toWhpk } from '../../core/signatures/webhook-key.ts'
 import { Sealer } from '../../store/secrets/sealing.ts'
-import { resealSecrets } from './reseal-secrets.ts'
+import { resealSecrets } from '../sealing/reseal-secrets.ts'
 import { adoptWebhookKey, rotateWebhookKey, tendWebhookKeys, WebhookKeys } from './webhook-keys.ts'
 
 const DAY_SECONDS = 86_400

@@ -5,6 +5,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { canUndo, type MoveStep, nextStep } from '../../core/network/client-move.ts'
+import { canMove } from '../../core/proofs/sealing-mark.ts'
+import type { Db } from '../../store/connection/db.ts'
 import { lockNotices } from '../../store/endpoints/notices.ts'
 import {
   advanceMove,
@@ -39,6 +41,12 @@ import {
 } from '../../store/moves/move-rows.ts'
 import { findClient } from '../../store/secrets/clients.ts'
 import { countSecretsByMasterKey } from '../../store/secrets/master-keys.ts'
+import {
+  holdBinding,
+  readSealingForm,
+  replaceBinding,
+  type StoredForm,
+} from '../../store/secrets/sealing-form.ts'
 import { MOVES_KNOWN_MS } from '../access/move-checks.ts'
 import { carryCertificates, checkCertificates, withdrawCertificates } from './carry-certificates.ts'
 import { carryNoticeEndpoint } from './save-notice-endpoint.ts'
@@ -145,6 +153,7 @@ export class MoveRun {
     if (client === null) throw new Error('this cell has no client with this id')
     const { clientKey } = client
     await checkKeys(source, target, clientKey, clientId)
+    assertBound(await readSealingForm(source.db), await readSealingForm(target.db))
     await checkCertificates(source.db, target.db, clientKey)
     await source.change(async (db) =>
       beginMove(db, { clientKey, clientId, toCell, toAddress }, await nowOf(db)),
@@ -185,6 +194,7 @@ export class MoveRun {
     await checkQuiet(source, move.clientKey)
     const rows = await source.read((from) =>
       target.change(async (to) => {
+        await carryBinding(from, to)
         const copied = await copyClient(from, to, move.clientKey)
         // Last, because from here on a lock is waited for in seconds.
         await lockNotices(to)
@@ -258,6 +268,26 @@ async function checkKeys(
     held.size === 0
       ? 'the other cell has no secret yet, so its master keys are not known: start a process of it with the master keys of this cell, and create it with --keys-from, or an operator key in it'
       : `secrets of this client are under master key ${missing.join(' and ')}, which the other cell has not used: give both cells the same PAYBELL_MASTER_KEY, and run "paybell reseal" in both`,
+  )
+}
+
+/**
+ * How far both cells are with binding secrets to addresses, until the copy is there. A cell that has never been served has
+ * begun, and authenticated nothing: it takes over the word of the other one.
+ */
+async function carryBinding(from: Db, to: Db): Promise<void> {
+  await holdBinding(to)
+  const [there, here] = [await readSealingForm(to), await readSealingForm(from)]
+  assertBound(here, there)
+  if (there.authentication === null && here.authentication !== null) {
+    await replaceBinding(to, here.binding, here.authentication)
+  }
+}
+
+function assertBound({ binding: here }: StoredForm, { binding: there }: StoredForm): void {
+  if (canMove(here, there)) return
+  throw new Error(
+    `secrets are bound to their addresses in one of the two cells only (here: ${here}, there: ${there}): run "paybell reseal" in both, then move the client`,
   )
 }
 

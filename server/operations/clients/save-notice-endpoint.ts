@@ -3,15 +3,20 @@
 
 import { hashHref, shardOf } from '../../core/delivery/endpoint.ts'
 import type { Db } from '../../store/connection/db.ts'
-import { markDeleted, replaceKey, saveStatus } from '../../store/endpoints/endpoints.ts'
+import {
+  markDeleted,
+  replaceAddress,
+  replaceKey,
+  saveStatus,
+} from '../../store/endpoints/endpoints.ts'
 import {
   ensureInternalClient,
   findInternalClient,
   findNoticeEndpoint,
   forgetNoticeEndpoint,
   insertNoticeEndpoint,
-  moveNoticeEndpoint,
   type NoticeEndpoint,
+  type StoredNoticeEndpoint,
 } from '../../store/endpoints/internal-endpoints.ts'
 import { beginCounting } from '../../store/endpoints/notices.ts'
 import { releaseDeliveriesOf } from '../../store/owed/deliveries.ts'
@@ -21,6 +26,8 @@ import {
   FIRST_OWED,
   type OwedPosition,
 } from '../../store/removal/deleted-endpoints.ts'
+import { sealedFor } from '../../store/secrets/endpoint-secrets.ts'
+import { holdSealing } from '../sealing/bind-addresses.ts'
 import type { Deps } from '../shared/deps.ts'
 
 /** The same in every installation, so that an operator does not take it for one of its own clients. */
@@ -53,6 +60,7 @@ export async function saveNoticeEndpoint(
   clientId: string | null,
   to: NoticeAddress,
 ): Promise<SavedNotices> {
+  await holdSealing(db, deps.sealer)
   const clientKey = await ensureInternalClient(db, INTERNAL_CLIENT, to.now)
   const stored = await findNoticeEndpoint(db, clientKey, clientId)
   return stored === null
@@ -111,7 +119,10 @@ async function make(
 ): Promise<NoticeLane> {
   const id = deps.newId()
   const made = { clientKey, id, shard: shardOf(id) }
-  const sealedKey = deps.sealer.seal(Buffer.from(to.key), fieldOf(id, 'shared_key'))
+  const sealedKey = deps.sealer.seal(
+    Buffer.from(to.key),
+    sealedFor('shared_key', { id, url: to.url }),
+  )
   const hrefHash = hashHref(new URL(to.url).href)
   await insertNoticeEndpoint(db, { ...made, clientId, url: to.url, hrefHash, sealedKey }, to.now)
   return made
@@ -120,14 +131,14 @@ async function make(
 async function bringInLine(
   deps: Deps,
   db: Db,
-  stored: NoticeEndpoint,
+  stored: StoredNoticeEndpoint,
   to: NoticeAddress,
 ): Promise<NoticeLane | null> {
   const { clientKey, id } = stored
   const isMoved = stored.url !== to.url
   if (isMoved) {
     const hrefHash = hashHref(new URL(to.url).href)
-    await moveNoticeEndpoint(db, { clientKey, id, url: to.url, hrefHash }, to.now)
+    await replaceAddress(db, { clientKey, id, url: to.url, hrefHash }, to.now)
   }
   const isRekeyed = await bringKeyInLine(deps, db, stored, to)
   // An operator who restarts Paybell, and a client that gives its address again, wants its notices.
@@ -139,34 +150,47 @@ async function bringInLine(
   return isMoved || isRekeyed || isWoken ? stored : null
 }
 
-/** True when the key has changed: for a day the old one signs too, as for any endpoint. */
+/**
+ * True when the key has changed: for a day the old one signs too, as for any endpoint. At another address both are sealed
+ * for that one.
+ */
 async function bringKeyInLine(
   deps: Deps,
   db: Db,
-  { clientKey, id, sealedKey }: NoticeEndpoint,
-  to: { key: string; now: Date },
+  stored: StoredNoticeEndpoint,
+  to: NoticeAddress,
 ): Promise<boolean> {
+  const { clientKey, id, url, sealedKey, sealedPreviousKey } = stored
   const key = Buffer.from(to.key)
-  const old = openKey(deps, id, sealedKey)
-  if (old?.equals(key)) return false
+  const old = openKey(deps, 'shared_key', stored, sealedKey)
+  const isSame = old?.equals(key) === true
+  const former = sealedPreviousKey && openKey(deps, 'previous_key', stored, sealedPreviousKey)
+  const isWhole = (sealedPreviousKey === null) === (former === null)
+  if (isSame && url === to.url && isWhole) return false
+  const previous = isSame ? former : old
+  const until = isSame
+    ? stored.previousKeyUntil
+    : new Date(to.now.getTime() + deps.policies.keyOverlapMs)
+  const there = { id, url: to.url }
   const keys = {
-    sealedKey: deps.sealer.seal(key, fieldOf(id, 'shared_key')),
-    sealedPreviousKey: old && deps.sealer.seal(old, fieldOf(id, 'previous_key')),
-    previousKeyUntil: old && new Date(to.now.getTime() + deps.policies.keyOverlapMs),
+    sealedKey: deps.sealer.seal(key, sealedFor('shared_key', there)),
+    sealedPreviousKey: previous && deps.sealer.seal(previous, sealedFor('previous_key', there)),
+    previousKeyUntil: previous && until,
   }
   await replaceKey(db, clientKey, id, keys, to.now)
   return true
 }
 
-/** Null when its master key is no longer configured: the setting has the key anyway. */
-function openKey(deps: Deps, id: string, sealed: Buffer): Buffer | null {
+/** Null when its master key is no longer configured, or its address was changed by another hand: the key is given anyway. */
+function openKey(
+  deps: Deps,
+  column: 'shared_key' | 'previous_key',
+  stored: NoticeEndpoint,
+  sealed: Buffer,
+): Buffer | null {
   try {
-    return deps.sealer.open(sealed, fieldOf(id, 'shared_key'))
+    return deps.sealer.open(sealed, sealedFor(column, stored))
   } catch {
     return null
   }
-}
-
-function fieldOf(id: string, column: 'shared_key' | 'previous_key') {
-  return { column: `endpoints.${column}`, row: id }
 }

@@ -23,6 +23,7 @@ import { releaseDeliveriesOf } from '../../store/owed/deliveries.ts'
 import { probeResumed } from '../../store/owed/retries.ts'
 import type { AuditChange } from '../../store/proofs/audit-table.ts'
 import { assertStays } from '../access/move-checks.ts'
+import { holdSealing } from '../sealing/bind-addresses.ts'
 import { type Audit, NO_AUDIT } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
@@ -64,6 +65,7 @@ function changeInTransaction(
   const now = new Date(deps.clock.nowMs())
   return inTransaction(deps.pool, async (db) => {
     await holdNamed(db, change.settings)
+    if (change.settings.oauth2) await holdSealing(db, deps.sealer)
     const before = await lockEndpoint(db, scope, endpointId)
     if (before === null) throw notFound()
     // A move has paused it, and would resume it: a pause that changes nothing now would be lost.

@@ -10,6 +10,7 @@ import {
   findByAddress,
   insertEndpoint,
   lockEndpoint,
+  replaceAddress,
   replaceHeader,
   replaceKey,
   replaceSettings,
@@ -17,11 +18,13 @@ import {
   type SealedHeader,
 } from '../../store/endpoints/endpoints.ts'
 import { lockClient } from '../../store/secrets/clients.ts'
-import type { Sealer } from '../../store/secrets/sealing.ts'
+import { sealedFor } from '../../store/secrets/endpoint-secrets.ts'
+import { isBound, type Sealer } from '../../store/secrets/sealing.ts'
+import { holdSealing } from '../sealing/bind-addresses.ts'
 import type { Deps } from '../shared/deps.ts'
 import { assertHeadersApart } from '../shared/headers-apart.ts'
 import { assertTokenCertificate, checkTls, holdNamed } from './check-tls.ts'
-import { sealOauth2 } from './seal-oauth2.ts'
+import { bindOauth2, sealOauth2 } from './seal-oauth2.ts'
 
 export interface EndpointRequest {
   clientKey: number
@@ -63,20 +66,25 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
   const now = new Date(deps.clock.nowMs())
   return inTransaction(deps.pool, async (db) => {
     await holdNamed(db, request.settings ?? {})
+    await holdSealing(db, deps.sealer)
     await lockClient(db, request.clientKey)
     const { existing, count } = await lockByAddress(db, request, hrefHash)
     const id = existing?.id ?? deps.newId()
+    const url = existing === null ? request.url : addressOf(existing, request)
     const before = {
       ...{ id, clientKey: request.clientKey, url: request.href },
-      settings: existing?.settings ?? null,
+      settings: existing === null ? null : settingsOf(deps.sealer, existing),
     }
     const change = await checkTls(deps, db, request.settings ?? {}, before)
     const settings = changeSettings(before.settings, sealOauth2(deps.sealer, before, change))
     assertHeadersApart(settings, request.header?.name ?? null)
     assertTokenCertificate(settings)
     if (existing !== null) {
-      await rotateKey(deps, db, { request, existing, now })
-      const header = sealHeader(deps.sealer, request, existing.id)
+      if (url !== existing.url) {
+        await replaceAddress(db, { clientKey: request.clientKey, id, url, hrefHash }, now)
+      }
+      await rotateKey(deps, db, { request, existing: { ...existing, url }, now })
+      const header = sealHeader(deps.sealer, request, { id, url })
       await replaceHeader(db, request.clientKey, existing.id, header, now)
       if (settings !== null && settings !== existing.settings) {
         await replaceSettings(db, request.clientKey, existing.id, settings, now)
@@ -85,8 +93,9 @@ async function saveInTransaction(deps: Deps, request: EndpointRequest): Promise<
     }
     if (count >= deps.config.endpointsMax) throw tooMany(deps, request.kind)
     const endpoint = { id, shard: shardOf(id) }
-    const sealedKey = sealKey(deps.sealer, 'shared_key', id, Buffer.from(request.sharedKey))
-    const header = sealHeader(deps.sealer, request, id)
+    const place = { id, url }
+    const sealedKey = sealKey(deps.sealer, 'shared_key', place, Buffer.from(request.sharedKey))
+    const header = sealHeader(deps.sealer, request, place)
     await insertEndpoint(
       db,
       { ...request, ...endpoint, hrefHash, sealedKey, header, settings },
@@ -108,13 +117,22 @@ async function lockByAddress(
 ): ReturnType<typeof findByAddress> {
   const { existing, count } = await findByAddress(db, request, hrefHash)
   if (existing === null) return { existing, count }
-  const locked = await lockEndpoint(db, request, existing.id)
-  // Deleted while we waited for its row.
-  if (locked === null) return findByAddress(db, request, hrefHash)
-  return { existing: { ...existing, settings: locked.endpoint.settings }, count }
+  await lockEndpoint(db, request, existing.id)
+  // Its secrets may have been sealed in another form while we waited for its row, or the endpoint was deleted.
+  return findByAddress(db, request, hrefHash)
 }
 
-/** The same key again changes nothing, so that a current overlap goes on. */
+/** The address as it was first given; the one given now where the stored one is another, which no hand of ours has made. */
+function addressOf(existing: SameAddress, { url, href }: EndpointRequest): string {
+  return URL.parse(existing.url)?.href === href ? existing.url : url
+}
+
+/** A row whose key is not bound yet is bound as a whole. */
+function settingsOf(sealer: Sealer, { id, sealedKey, settings }: SameAddress) {
+  return settings === null || isBound(sealedKey) ? settings : bindOauth2(sealer, id, settings)
+}
+
+/** The same key again changes nothing, so that a current overlap goes on: unless something of it does not open. */
 async function rotateKey(
   deps: Deps,
   db: Db,
@@ -122,20 +140,32 @@ async function rotateKey(
 ): Promise<void> {
   const { request, existing, now } = to
   const key = Buffer.from(request.sharedKey)
-  const old = openKey(deps.sealer, existing)
-  if (old !== null && old.length === key.length && timingSafeEqual(old, key)) return
-  const sealedKey = sealKey(deps.sealer, 'shared_key', existing.id, key)
-  const sealedPreviousKey = old && sealKey(deps.sealer, 'previous_key', existing.id, old)
+  const old = openKey(deps.sealer, existing, 'shared_key', existing.sealedKey)
+  const isSame = old !== null && old.length === key.length && timingSafeEqual(old, key)
+  if (isSame && isWhole(deps.sealer, existing)) return
+  const sealedKey = sealKey(deps.sealer, 'shared_key', existing, key)
+  const kept = isSame ? null : old
+  const sealedPreviousKey = kept && sealKey(deps.sealer, 'previous_key', existing, kept)
   const { keyOverlapMs } = deps.policies
-  const previousKeyUntil = old && new Date(now.getTime() + keyOverlapMs)
+  const previousKeyUntil = kept && new Date(now.getTime() + keyOverlapMs)
   const keys = { sealedKey, sealedPreviousKey, previousKeyUntil }
   await replaceKey(db, request.clientKey, existing.id, keys, now)
 }
 
-/** Null when the stored key is damaged: then the new one replaces it without an overlap. */
-function openKey(sealer: Sealer, existing: { id: string; sealedKey: Buffer }): Buffer | null {
+function isWhole(sealer: Sealer, existing: SameAddress): boolean {
+  const { sealedPreviousKey: previous } = existing
+  return previous === null || openKey(sealer, existing, 'previous_key', previous) !== null
+}
+
+/** Null when the stored key is damaged, or was for another address: then the new one replaces it without an overlap. */
+function openKey(
+  sealer: Sealer,
+  existing: SameAddress,
+  column: 'shared_key' | 'previous_key',
+  sealed: Buffer,
+): Buffer | null {
   try {
-    return sealer.open(existing.sealedKey, { column: 'endpoints.shared_key', row: existing.id })
+    return sealer.open(sealed, sealedFor(column, existing))
   } catch {
     return null
   }
@@ -144,19 +174,19 @@ function openKey(sealer: Sealer, existing: { id: string; sealedKey: Buffer }): B
 function sealKey(
   sealer: Sealer,
   column: 'shared_key' | 'previous_key' | 'header_value',
-  endpointId: string,
+  place: { id: string; url: string },
   secret: Buffer,
 ): Buffer {
-  return sealer.seal(secret, { column: `endpoints.${column}`, row: endpointId })
+  return sealer.seal(secret, sealedFor(column, place))
 }
 
 function sealHeader(
   sealer: Sealer,
   { header }: EndpointRequest,
-  endpointId: string,
+  place: { id: string; url: string },
 ): SealedHeader | null {
   if (header === null) return null
-  const sealedValue = sealKey(sealer, 'header_value', endpointId, Buffer.from(header.value))
+  const sealedValue = sealKey(sealer, 'header_value', place, Buffer.from(header.value))
   return { name: header.name, sealedValue }
 }
 

@@ -63,7 +63,11 @@ const COLUMNS = `id, kind, account_id, shard, url, status, inactive_since, creat
 export interface SameAddress {
   id: string
   shard: number
+  /** As it is stored: in another spelling, or changed by a hand that is not ours. */
+  url: string
   sealedKey: Buffer
+  /** Null where none is kept. */
+  sealedPreviousKey: Buffer | null
   settings: EndpointSettings | null
 }
 
@@ -74,21 +78,30 @@ export async function findByAddress(
   hrefHash: Buffer,
 ): Promise<{ existing: SameAddress | null; count: number }> {
   const { rows } = await db.query<
-    { count: number; id: string | null; shard: number; shared_key: Buffer } & SettingsRow
+    {
+      count: number
+      id: string | null
+      shard: number
+      url: string
+      shared_key: Buffer
+      previous_key: Buffer | null
+    } & SettingsRow
   >({
     name: 'find-endpoint-by-address',
     text: `select counted.count, same.*
            from (select count(*) as count from endpoints
                  where client_key = $1 and scope = $2 and deleted_at is null) as counted
-           left join (select id, shard, shared_key, ${SETTINGS_COLUMNS} from endpoints
+           left join (select id, shard, url, shared_key, previous_key, ${SETTINGS_COLUMNS}
+                      from endpoints
                       where client_key = $1 and scope = $2 and href_hash = $3
                         and deleted_at is null) as same on true`,
     values: [scope.clientKey, scope.accountId ?? NIL_UUID, hrefHash],
   })
   const row = rows[0]
   if (row === undefined || row.id === null) return { existing: null, count: row?.count ?? 0 }
-  const { id, shard, shared_key: sealedKey } = row
-  return { existing: { id, shard, sealedKey, settings: toSettings(row) }, count: row.count }
+  const { id, shard, url, shared_key: sealedKey, previous_key: sealedPreviousKey } = row
+  const keys = { sealedKey, sealedPreviousKey }
+  return { existing: { id, shard, url, ...keys, settings: toSettings(row) }, count: row.count }
 }
 
 export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date): Promise<void> {
@@ -113,6 +126,19 @@ export async function insertEndpoint(db: Db, endpoint: EndpointToSave, now: Date
       now,
       ...settingsValues(endpoint.settings),
     ],
+  })
+}
+
+/** What is still on its way goes to the new address. What is sealed for the endpoint has to be sealed for that one, too. */
+export async function replaceAddress(
+  db: Db,
+  endpoint: { clientKey: number; id: string; url: string; hrefHash: Buffer },
+  now: Date,
+): Promise<void> {
+  await db.query({
+    text: `update endpoints set url = $3, href_hash = $4, changed_at = $5
+           where client_key = $1 and id = $2`,
+    values: [endpoint.clientKey, endpoint.id, endpoint.url, endpoint.hrefHash, now],
   })
 }
 

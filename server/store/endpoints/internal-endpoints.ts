@@ -17,6 +17,12 @@ export interface NoticeEndpoint {
   sealedKey: Buffer
 }
 
+export interface StoredNoticeEndpoint extends NoticeEndpoint {
+  /** Null where none is kept. */
+  sealedPreviousKey: Buffer | null
+  previousKeyUntil: Date | null
+}
+
 /** Makes the client that notices belong to, if it is not there yet; returns its key. */
 export async function ensureInternalClient(
   db: Db,
@@ -46,7 +52,7 @@ export async function findNoticeEndpoint(
   db: Db,
   clientKey: number,
   clientId: string | null = null,
-): Promise<NoticeEndpoint | null> {
+): Promise<StoredNoticeEndpoint | null> {
   const { rows } = await db.query<{
     id: string
     shard: number
@@ -54,9 +60,13 @@ export async function findNoticeEndpoint(
     status: EndpointStatus
     inactive_since: Date | null
     shared_key: Buffer
+    previous_key: Buffer | null
+    previous_key_until: Date | null
   }>({
     name: 'find-notice-endpoint',
-    text: `select id, shard, url, status, inactive_since, shared_key from endpoints
+    text: `select id, shard, url, status, inactive_since, shared_key, previous_key,
+             previous_key_until
+           from endpoints
            where client_key = $1 and kind = $2 and scope = $3 and deleted_at is null`,
     values: [clientKey, kindFor(clientId), clientId ?? NIL_UUID],
   })
@@ -71,6 +81,8 @@ export async function findNoticeEndpoint(
     status: row.status,
     inactiveSince: row.inactive_since,
     sealedKey: row.shared_key,
+    sealedPreviousKey: row.previous_key,
+    previousKeyUntil: row.previous_key_until,
   }
 }
 
@@ -122,17 +134,4 @@ export async function readClientNoticeEndpoints(
     values: [clientKey],
   })
   return new Map(rows.map(({ client_id, ...endpoint }) => [client_id, endpoint]))
-}
-
-/** What is still on its way goes to the new address. */
-export async function moveNoticeEndpoint(
-  db: Db,
-  endpoint: { clientKey: number; id: string; url: string; hrefHash: Buffer },
-  now: Date,
-): Promise<void> {
-  await db.query({
-    text: `update endpoints set url = $3, href_hash = $4, changed_at = $5
-           where client_key = $1 and id = $2`,
-    values: [endpoint.clientKey, endpoint.id, endpoint.url, endpoint.hrefHash, now],
-  })
 }

@@ -1,5 +1,5 @@
 // Endpoints as the engine needs them to send: where to, with which keys and which extra header.
-// Secrets are opened here; one that does not open is a value, so that others go on.
+// Secrets are opened here; one that does not open, or not at this address, is a value, so that others go on.
 
 import { DEFAULT_SETTINGS, type EndpointSettings } from '../../core/delivery/endpoint-settings.ts'
 import type { SigningKeys } from '../../core/signatures/callback-headers.ts'
@@ -7,6 +7,7 @@ import { toSigningKey } from '../../core/signatures/signature.ts'
 import type { CallbackOauth2, EndpointOauth2 } from '../../core/tokens/endpoint-oauth2.ts'
 import type { Db } from '../connection/db.ts'
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from '../endpoints/settings-columns.ts'
+import { openEndpoint } from '../secrets/endpoint-secrets.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 import { column } from '../sql/columns.ts'
 import { hideLength } from '../sql/planner.ts'
@@ -134,25 +135,19 @@ function openSecrets(
   oauth2: EndpointOauth2 | null,
   sealer: Sealer,
 ): EndpointSecrets | null {
-  const open = (column: string, sealed: Buffer) =>
-    sealer.open(sealed, { column: `endpoints.${column}`, row: row.id })
   try {
-    const current = toSigningKey(open('shared_key', row.shared_key))
+    const open = openEndpoint(sealer, { ...row, oauth2 })
+    const current = toSigningKey(open('shared_key') as Buffer)
+    const { previous_key_until: until, header_name: name } = row
+    const previousKey = until && open('previous_key')
     const previous =
-      row.previous_key && row.previous_key_until
-        ? {
-            key: toSigningKey(open('previous_key', row.previous_key)),
-            untilMs: row.previous_key_until.getTime(),
-          }
-        : null
-    const extraHeader =
-      row.header_name !== null && row.header_value !== null
-        ? ([row.header_name, open('header_value', row.header_value).toString('utf8')] as const)
-        : null
+      previousKey && until ? { key: toSigningKey(previousKey), untilMs: until.getTime() } : null
+    const headerValue = name === null ? null : open('header_value')
     return {
       keys: { current, previous },
-      extraHeader,
-      oauth2: oauth2 && toCallbackOauth2(row.id, oauth2, (sealed) => open('oauth2_secret', sealed)),
+      extraHeader:
+        name === null || headerValue === null ? null : [name, headerValue.toString('utf8')],
+      oauth2: oauth2 && toCallbackOauth2(row.id, oauth2, open('oauth2_secret')),
     }
   } catch {
     return null
@@ -161,8 +156,10 @@ function openSecrets(
 
 function toCallbackOauth2(
   endpointId: string,
-  { sealedSecret, ...rest }: EndpointOauth2,
-  open: (sealed: Buffer) => Buffer,
+  { sealedSecret: _sealed, ...rest }: EndpointOauth2,
+  secret: Buffer | null,
 ): CallbackOauth2 {
-  return { ...rest, endpointId, clientSecret: sealedSecret && open(sealedSecret).toString('utf8') }
+  // An empty one stands for none.
+  const clientSecret = secret !== null && secret.length > 0 ? secret.toString('utf8') : null
+  return { ...rest, endpointId, clientSecret }
 }

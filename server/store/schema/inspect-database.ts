@@ -3,7 +3,10 @@
 
 import type pg from 'pg'
 import { createClient } from '../connection/db.ts'
+import type { SealedEndpoint } from '../secrets/endpoint-secrets.ts'
 import { countSecretsByMasterKey } from '../secrets/master-keys.ts'
+import { FIRST_ENDPOINT, readSealedEndpoints } from '../secrets/reseal.ts'
+import { readFormAndBound, type StoredForm } from '../secrets/sealing-form.ts'
 import { type KeyTable, readSigningKeys, type StoredSigningKey } from '../secrets/signing-keys.ts'
 import { type DefaultRows, readDefaultRows } from './default-partitions.ts'
 import { findDurabilityFaults } from './durability.ts'
@@ -41,12 +44,19 @@ export interface SchemaFacts {
   secretsByMasterKey: ReadonlyMap<string, number>
   /** Every key that signs or verifies; whether they are to be trusted, only the master key tells. */
   keys: Readonly<Record<KeyTable, readonly StoredSigningKey[]>>
+  /** How secrets are sealed; null when the schema is too old to say. */
+  sealing: (StoredForm & { hasBound: boolean }) | null
+  /** Every endpoint with what is sealed for it; only the master key tells whether it opens. */
+  sealedEndpoints: readonly SealedEndpoint[]
   /** Addresses of active endpoints, a few, each host once. */
   endpointUrls: readonly string[]
 }
 
 const ENDPOINTS_MAX = 1_000
 const HOSTS_MAX = 10
+const SEALED_AT_ONCE = 2_000
+/** Each is a kilobyte. */
+const SEALED_MAX = 200_000
 
 export async function inspectDatabase(url: string): Promise<DatabaseFacts> {
   const client = createClient(url, 'paybell doctor', {
@@ -105,8 +115,22 @@ async function inspectSchema(client: pg.Client): Promise<SchemaFacts> {
       signing_keys: isWhole ? await readSigningKeys(client, 'signing_keys') : [],
       webhook_keys: isWhole ? await readSigningKeys(client, 'webhook_keys') : [],
     },
+    sealing: isWhole ? await readFormAndBound(client) : null,
+    sealedEndpoints: isWhole ? await readAllSealed(client) : [],
     endpointUrls: isWhole ? await readEndpointUrls(client) : [],
   }
+}
+
+async function readAllSealed(client: pg.Client): Promise<readonly SealedEndpoint[]> {
+  const all: SealedEndpoint[] = []
+  for (let after = FIRST_ENDPOINT; all.length < SEALED_MAX; ) {
+    const rows = await readSealedEndpoints(client, after, SEALED_AT_ONCE)
+    const last = rows.at(-1)
+    if (last === undefined) break
+    all.push(...rows)
+    after = { clientKey: last.client_key, id: last.id }
+  }
+  return all
 }
 
 async function findPartitionedUntil(client: pg.Client): Promise<string | null> {

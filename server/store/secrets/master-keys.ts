@@ -26,6 +26,9 @@ export async function countSecretsByMasterKey(db: Db): Promise<ReadonlyMap<strin
                union all select authentication from client_keys) as keys
              where authentication is not null
              union all
+             select encode(substring(binding_authentication from 1 for 4), 'hex') from sealing
+             where binding_authentication is not null
+             union all
              select encode(substring(sealed from 2 for 4), 'hex')
              from endpoints, unnest(array[shared_key, previous_key, header_value, oauth2_secret]) as sealed
              where sealed is not null and deleted_at is null

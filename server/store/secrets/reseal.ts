@@ -1,21 +1,15 @@
-// Sealed secrets that are still under another key than the one that writes: read in the order of
-// their keys, a chunk at a time, and replaced only where they are unchanged.
+// Sealed secrets that are still under another key than the one that writes, or not bound to their address yet: read in the
+// order of their keys, a chunk at a time, and replaced only where they are unchanged.
 
 import { NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { column } from '../sql/columns.ts'
+import { SEALED_ENDPOINT_COLUMNS, type SealedEndpoint } from './endpoint-secrets.ts'
+import { BOUND_FORM } from './sealing.ts'
 
-export const SEALED_ENDPOINT_COLUMNS = [
-  'shared_key',
-  'previous_key',
-  'header_value',
-  'oauth2_secret',
-] as const
-export type SealedEndpointColumn = (typeof SEALED_ENDPOINT_COLUMNS)[number]
-
-export type SealedEndpoint = Record<SealedEndpointColumn, Buffer | null> & {
+/** With what a row is bound to. */
+export interface EndpointToReseal extends SealedEndpoint {
   client_key: number
-  id: string
 }
 
 export interface EndpointCursor {
@@ -34,12 +28,16 @@ export async function readEndpointsToReseal(
   sealedPrefix: Buffer,
   after: EndpointCursor,
   limit: number,
-): Promise<readonly SealedEndpoint[]> {
-  const { rows } = await db.query<SealedEndpoint>({
+): Promise<readonly EndpointToReseal[]> {
+  const { rows } = await db.query<EndpointToReseal>({
     name: 'read-endpoints-to-reseal',
-    text: `select client_key, id, ${SEALED_ENDPOINT_COLUMNS.join(', ')} from endpoints
+    text: `select client_key, id, url, oauth2,
+             ${SEALED_ENDPOINT_COLUMNS.join(', ')}
+           from endpoints
            where (client_key, id) > ($2, $3)
-             and (${SEALED_ENDPOINT_COLUMNS.map(isForeign).join(' or ')})
+             and (${SEALED_ENDPOINT_COLUMNS.map(isForeign).join(' or ')}
+               or (oauth2 is not null and oauth2_secret is null
+                 and get_byte($1::bytea, 0) = ${BOUND_FORM}))
            order by client_key, id limit $4`,
     values: [sealedPrefix, after.clientKey, after.id, limit],
   })
@@ -47,8 +45,25 @@ export async function readEndpointsToReseal(
 }
 
 export interface ResealedEndpoint {
-  before: SealedEndpoint
-  after: SealedEndpoint
+  before: EndpointToReseal
+  after: EndpointToReseal
+}
+
+/** All, a chunk at a time, for those who want to know which open. */
+export async function readSealedEndpoints(
+  db: Db,
+  after: EndpointCursor,
+  limit: number,
+): Promise<readonly EndpointToReseal[]> {
+  const { rows } = await db.query<EndpointToReseal>({
+    name: 'read-sealed-endpoints',
+    text: `select client_key, id, url, oauth2,
+             ${SEALED_ENDPOINT_COLUMNS.join(', ')}
+           from endpoints where (client_key, id) > ($1, $2) and deleted_at is null
+           order by client_key, id limit $3`,
+    values: [after.clientKey, after.id, limit],
+  })
+  return rows
 }
 
 /** Returns how many were replaced. Not a change that engines have to hear of: the keys are the same. */
@@ -61,17 +76,19 @@ export async function replaceSealedEndpoints(
     name: 'replace-sealed-endpoints',
     text: `update endpoints e set shared_key = g.shared_key, previous_key = g.previous_key,
              header_value = g.header_value, oauth2_secret = g.oauth2_secret
-           from unnest($1::int[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[],
-               $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])
-             as g (client_key, id, shared_key, previous_key, header_value, oauth2_secret,
+           from unnest($1::int[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[],
+               $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[])
+             as g (client_key, id, url, shared_key, previous_key, header_value, oauth2_secret,
                old_shared_key, old_previous_key, old_header_value, old_oauth2_secret)
-           where e.client_key = g.client_key and e.id = g.id and e.shared_key = g.old_shared_key
+           where e.client_key = g.client_key and e.id = g.id and e.url = g.url
+             and e.shared_key = g.old_shared_key
              and e.previous_key is not distinct from g.old_previous_key
              and e.header_value is not distinct from g.old_header_value
              and e.oauth2_secret is not distinct from g.old_oauth2_secret`,
     values: [
       column('int', rows, ({ before }) => before.client_key),
       column('uuid', rows, ({ before }) => before.id),
+      column('text', rows, ({ before }) => before.url),
       ...SEALED_ENDPOINT_COLUMNS.map((name) => column('bytea', rows, ({ after }) => after[name])),
       ...SEALED_ENDPOINT_COLUMNS.map((name) => column('bytea', rows, ({ before }) => before[name])),
     ],

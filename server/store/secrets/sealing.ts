@@ -1,7 +1,7 @@
-// Secrets at rest: AES-256-GCM, bound to the row and column that hold them, so a ciphertext moved elsewhere
-// does not open. Several master keys may read; the first one writes. No key does two things: one for AES
-// and one for HMAC are derived from each master key (HKDF-SHA-256). The first release used the master key
-// itself for both; what it wrote is read as ever, and written until the operator is done with it (decision 0017).
+// Secrets at rest: AES-256-GCM, bound to the row and column that hold them, so a ciphertext moved elsewhere does not open;
+// what is sealed for an endpoint also to the address it is sent to (decision 0112). Several master keys may read; the
+// first one writes. No key does two things: one for AES and one for HMAC are derived from each master key (HKDF-SHA-256).
+// What earlier releases wrote is read as ever, and written until the operator is done with them (decision 0017).
 //   sealed = form (1 byte) | id of the master key (4) | nonce (12) | tag (16) | ciphertext
 
 import {
@@ -15,11 +15,14 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { type Binding, furtherOf } from '../../core/proofs/sealing-mark.ts'
 import { ASSERTION_KEY_BYTES } from '../../core/tokens/assertion-key.ts'
 
 /** Under the master key itself, or under a key that is derived from it. */
 const PLAIN_FORM = 1
 const DERIVED_FORM = 2
+/** Under a derived key, and bound to an address besides. */
+export const BOUND_FORM = 3
 const HEADER_BYTES = 1 + 4 + 12 + 16
 /** The id of the master key, and the HMAC. */
 const RECORD_MAC_BYTES = 4 + 32
@@ -30,6 +33,8 @@ const DERIVED_MARK = '/2'
 export interface SealedField {
   column: string
   row: string
+  /** Of what is sealed for an endpoint: where it is sent to. */
+  address?: string
 }
 
 interface MasterKey {
@@ -45,6 +50,7 @@ export class Sealer {
   readonly #keys = new Map<string, MasterKey>()
   readonly #writeKeyId: string
   #isDerived: boolean
+  #binding: Binding = 'none'
 
   constructor(masterKeys: readonly Buffer[], { isDerived = false } = {}) {
     const [first] = masterKeys
@@ -57,6 +63,16 @@ export class Sealer {
   /** From now on what is written is under derived keys. */
   writeDerived(): void {
     this.#isDerived = true
+  }
+
+  /** How far the database is with binding to addresses, as far as this process knows. */
+  get binding(): Binding {
+    return this.#binding
+  }
+
+  /** What has an address is sealed bound to it from now on; once that is done, nothing else of the kind opens. */
+  bindAddresses(to: Binding): void {
+    this.#binding = furtherOf(this.#binding, to)
   }
 
   /** The id of the master key that writes. */
@@ -74,9 +90,17 @@ export class Sealer {
     return keyId === this.digestKeyId || keyId === this.#writeKeyId + DERIVED_MARK
   }
 
-  /** How everything begins that is sealed now. */
+  /** How everything without an address begins that is sealed now. */
   get sealedPrefix(): Buffer {
-    const form = this.#isDerived ? DERIVED_FORM : PLAIN_FORM
+    return this.#prefix(this.#isDerived ? DERIVED_FORM : PLAIN_FORM)
+  }
+
+  /** How everything with an address does. */
+  get addressedPrefix(): Buffer {
+    return this.#binding === 'none' ? this.sealedPrefix : this.#prefix(BOUND_FORM)
+  }
+
+  #prefix(form: number): Buffer {
     return Buffer.concat([Buffer.of(form), Buffer.from(this.#writeKeyId, 'hex')])
   }
 
@@ -86,19 +110,22 @@ export class Sealer {
 
   seal(secret: Uint8Array, field: SealedField): Buffer {
     const nonce = randomBytes(12)
-    const prefix = this.sealedPrefix
+    const prefix = field.address === undefined ? this.sealedPrefix : this.addressedPrefix
     const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(prefix), nonce)
-    cipher.setAAD(aad(field))
+    cipher.setAAD(aadOf(prefix, field))
     const text = Buffer.concat([cipher.update(secret), cipher.final()])
     return Buffer.concat([prefix, nonce, cipher.getAuthTag(), text])
   }
 
-  /** Throws when the text was damaged, moved, or sealed under a key that is not configured. */
+  /** Throws when the text was damaged, moved, sealed under a key that is not configured, or for another address. */
   open(sealed: Uint8Array, field: SealedField): Buffer {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
     if (bytes.length < HEADER_BYTES) throw new Error('not a sealed text')
+    if (field.address !== undefined && this.#binding === 'done' && !isBound(bytes)) {
+      throw new Error('sealed without its address')
+    }
     const decipher = createDecipheriv('aes-256-gcm', this.#sealingKey(bytes), bytes.subarray(5, 17))
-    decipher.setAAD(aad(field))
+    decipher.setAAD(aadOf(bytes, field))
     decipher.setAuthTag(bytes.subarray(17, 33))
     const text = decipher.update(bytes.subarray(HEADER_BYTES))
     // Compares the tag. In this mode it returns nothing: all of the text is there before.
@@ -184,7 +211,9 @@ export class Sealer {
 
   #sealingKey(sealed: Buffer): KeyObject {
     const [form] = sealed
-    if (form !== PLAIN_FORM && form !== DERIVED_FORM) throw new Error('not a sealed text')
+    if (form !== PLAIN_FORM && form !== DERIVED_FORM && form !== BOUND_FORM) {
+      throw new Error('not a sealed text')
+    }
     const { plain, forSealing } = this.#key(this.sealedUnder(sealed))
     return form === PLAIN_FORM ? plain : forSealing
   }
@@ -194,6 +223,11 @@ export class Sealer {
     if (key === undefined) throw new Error(`master key ${id} is not configured`)
     return key
   }
+}
+
+/** Whether it is sealed for one address. */
+export function isBound(sealed: Uint8Array): boolean {
+  return sealed[0] === BOUND_FORM
 }
 
 function toMasterKey(key: Buffer): MasterKey {
@@ -227,6 +261,13 @@ function keyId(key: Buffer): string {
     .update(key)
     .digest('hex')
     .slice(0, 8)
+}
+
+/** Of a text that begins so. */
+function aadOf(sealed: Uint8Array, field: SealedField): Buffer {
+  if (!isBound(sealed)) return aad(field)
+  if (field.address === undefined) throw new Error('sealed for an address')
+  return Buffer.concat([aad(field), Buffer.from(`\0${field.address}`)])
 }
 
 function aad(field: SealedField): Buffer {

@@ -17,6 +17,7 @@ import {
   type TestClient,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
+import { sealedFor } from '../../../store/secrets/endpoint-secrets.ts'
 
 const { pool } = await cloneDatabase()
 const NIL = '00000000-0000-0000-0000-000000000000'
@@ -94,9 +95,9 @@ test('the same address again replaces key and header: 201, the same Location, no
     const { rows } = await pool.query('select * from endpoints where id = $1', [id])
     return { id, row: rows[0] }
   }
-  const { id, row } = await read()
+  const { row } = await read()
   assert.equal(row.header_name, 'Authorization')
-  const place = { column: 'endpoints.header_value', row: id }
+  const place = sealedFor('header_value', row)
   assert.equal(server.deps.sealer.open(row.header_value, place).toString(), 'Basic abc')
 
   const again = await subscribe(server, client, { sharedKey: 'key two' })

@@ -410,7 +410,7 @@ test('D2: a secret under an old master key works and moves to the new one at the
   const during = await serveHttp(t, own.pool, { sealer: new Sealer([newKey, oldKey]) })
   assert.equal((await login(during, { clientId, clientSecret })).statusCode, 200)
   const { rows } = await own.pool.query('select master_key_id from client_secrets')
-  assert.deepEqual(rows, [{ master_key_id: new Sealer([newKey]).writeKeyId }])
+  assert.deepEqual(rows, [{ master_key_id: `${new Sealer([newKey]).writeKeyId}/2` }])
   await own.pool.query('delete from signing_keys')
   const after = await serveHttp(t, own.pool, { sealer: new Sealer([newKey]) })
   assert.equal((await login(after, { clientId, clientSecret })).statusCode, 200)

@@ -21,6 +21,7 @@ import {
 } from '../../../../test/support/injected-server.ts'
 import { shardOf } from '../../../core/delivery/endpoint.ts'
 import { openAccount } from '../../../operations/clients/open-account.ts'
+import { sealedFor } from '../../../store/secrets/endpoint-secrets.ts'
 
 const { pool } = await cloneDatabase()
 /** For tests that ask nothing of it but what became of their own client. */
@@ -162,8 +163,8 @@ test('the same address again, however it is spelled, rotates the key and makes n
   )
   const after = await rowOf(id)
   const { sealer } = server.deps
-  const open = (column: string) =>
-    sealer.open(after[column], { column: `endpoints.${column}`, row: id }).toString()
+  const open = (column: 'shared_key' | 'previous_key') =>
+    sealer.open(after[column], sealedFor(column, after)).toString()
   assert.equal(open('shared_key'), 'another-key')
   assert.equal(open('previous_key'), KEY)
   assert.equal(after.previous_key_until.getTime(), server.clock.nowMs() + 86_400_000)

@@ -3,7 +3,13 @@
 // HMACs cannot be remade, because their secrets are not stored: they are counted.
 
 import {
+  fieldOf,
+  openEndpoint,
+  SEALED_ENDPOINT_COLUMNS,
+} from '../../store/secrets/endpoint-secrets.ts'
+import {
   countForeignDigests,
+  type EndpointToReseal,
   FIRST_ENDPOINT,
   type PrivateKeyTable,
   type ResealedEndpoint,
@@ -11,12 +17,11 @@ import {
   readPrivateKeysToReseal,
   replaceSealedEndpoints,
   replaceSealedPrivateKeys,
-  SEALED_ENDPOINT_COLUMNS,
-  type SealedEndpoint,
 } from '../../store/secrets/reseal.ts'
 import type { SealedField } from '../../store/secrets/sealing.ts'
+import { authenticateClientKeys, authenticateTrusted } from '../access/trusted-keys.ts'
 import type { Deps } from '../shared/deps.ts'
-import { authenticateClientKeys, authenticateTrusted } from './trusted-keys.ts'
+import { renewMark } from './bind-addresses.ts'
 
 export interface Resealing {
   endpoints: number
@@ -52,14 +57,8 @@ export async function resealSecrets(
     await authenticateTrusted(deps.pool, deps.sealer, 'webhook_keys'),
     await authenticateClientKeys(deps.pool, deps.sealer),
   ]
-  let endpoints = 0
-  let unreadable = 0
-  for (let pass = 0; pass < PASSES_MAX; pass++) {
-    const done = await resealEndpoints(deps, (count) => onProgress(endpoints + count))
-    endpoints += done.resealed
-    unreadable = done.unreadable
-    if (done.missed === 0) break
-  }
+  const { resealed: endpoints, unreadable } = await resealAllEndpoints(deps, onProgress)
+  await renewMark(deps)
   return {
     endpoints,
     authenticatedKeys: sumOf(keys, ({ authenticated }) => authenticated),
@@ -72,10 +71,25 @@ export async function resealSecrets(
   }
 }
 
+/** Of the endpoints alone: as often as one has changed in between, which is seldom. */
+export async function resealAllEndpoints(
+  deps: ResealDeps,
+  onProgress: (endpoints: number) => void = () => {},
+): Promise<{ resealed: number; unreadable: number }> {
+  const all = { resealed: 0, unreadable: 0 }
+  for (let pass = 0; pass < PASSES_MAX; pass++) {
+    const done = await resealEndpoints(deps, (count) => onProgress(all.resealed + count))
+    all.resealed += done.resealed
+    all.unreadable = done.unreadable
+    if (done.missed === 0) break
+  }
+  return all
+}
+
 async function resealEndpoints(deps: ResealDeps, onProgress: (resealed: number) => void) {
   const done = { resealed: 0, unreadable: 0, missed: 0 }
   for (let after = FIRST_ENDPOINT; ; ) {
-    const rows = await readEndpointsToReseal(deps.pool, deps.sealer.sealedPrefix, after, CHUNK)
+    const rows = await readEndpointsToReseal(deps.pool, deps.sealer.addressedPrefix, after, CHUNK)
     const last = rows.at(-1)
     if (last === undefined) return done
     const resealed = rows.flatMap((row) => resealEndpoint(deps, row) ?? [])
@@ -88,16 +102,21 @@ async function resealEndpoints(deps: ResealDeps, onProgress: (resealed: number) 
   }
 }
 
-function resealEndpoint(deps: ResealDeps, before: SealedEndpoint): ResealedEndpoint | null {
-  const after = { ...before }
-  for (const column of SEALED_ENDPOINT_COLUMNS) {
-    const sealed = before[column]
-    if (sealed === null) continue
-    const resealed = reseal(deps, sealed, { column: `endpoints.${column}`, row: before.id })
-    if (resealed === null) return null
-    after[column] = resealed
+function resealEndpoint({ sealer }: ResealDeps, before: EndpointToReseal): ResealedEndpoint | null {
+  try {
+    const open = openEndpoint(sealer, before)
+    const after = { ...before }
+    for (const column of SEALED_ENDPOINT_COLUMNS) {
+      const secret = open(column)
+      if (secret !== null) after[column] = sealer.seal(secret, fieldOf(before, column))
+    }
+    if (before.oauth2 !== null && sealer.binding !== 'none') {
+      after.oauth2_secret ??= sealer.seal(Buffer.alloc(0), fieldOf(before, 'oauth2_secret'))
+    }
+    return { before, after }
+  } catch {
+    return null
   }
-  return { before, after }
 }
 
 async function resealPrivateKeys(deps: ResealDeps, table: PrivateKeyTable) {
