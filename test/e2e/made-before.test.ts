@@ -46,6 +46,7 @@ test(`what ${BEFORE.version} has sealed is opened, and what it owed is delivered
   const keys = await fetch(`${paybell.baseUrl}/.well-known/jwks.json`)
   const [signingKey] = before.tables.signing_keys as { kid: string }[]
   assert.ok((await keys.text()).includes(signingKey?.kid as string))
-  const { rows } = await database.pool.query('select is_derived from sealing')
-  assert.deepEqual(rows, [{ is_derived: false }], 'the version before can still read it')
+  const { rows } = await database.pool.query('select is_derived, binding from sealing')
+  const asBefore = [{ is_derived: false, binding: 'none' }]
+  assert.deepEqual(rows, asBefore, 'the version before can still read it')
 })

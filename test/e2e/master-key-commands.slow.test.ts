@@ -38,6 +38,7 @@ test('signing keys are made under one master key and resealed under the next', a
   assert.equal(resealed.code, 0, resealed.stderr)
   assert.equal(JSON.parse(resealed.stdout).signingKeys, 2)
   const { writeKeyId } = new Sealer([next])
-  // Each has a sealed private part and an authenticated public one.
-  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 4]]))
+  assert.equal(JSON.parse(resealed.stdout).binding, 'done')
+  // Each has a sealed private part and an authenticated public one; and so has the word that binding is done.
+  assert.deepEqual(await countSecretsByMasterKey(pool), new Map([[writeKeyId, 5]]))
 })

@@ -1,6 +1,6 @@
 // An upgrade as docs/operations.md tells to do it, under load: processes of the version before, the schema
 // migrated beside them, processes replaced one by one, back to the version before on the newer schema, and
-// forward again.
+// forward again. At last, what has no way back: secrets are resealed under derived keys and bound to their addresses.
 
 import { randomBytes } from 'node:crypto'
 import { createPool } from '../../server/store/connection/db.ts'
@@ -86,6 +86,7 @@ export async function rehearse(t: Owner, options: RehearsalOptions): Promise<Reh
     }
     await settle()
   }
+  const reseal = () => processes.run('new', 'reseal', '--json')
   const killOne = async (version: Version) => {
     const one = [...processes.running].find((served) => served.version === version)
     if (!options.kills || one === undefined) return
@@ -111,6 +112,11 @@ export async function rehearse(t: Owner, options: RehearsalOptions): Promise<Reh
 
   tell('and forward again')
   await replace('old', 'new')
+
+  tell('secrets are bound to their addresses')
+  // One that was killed counts as alive for a while.
+  await until('no other version lives', async () => isBound(await reseal()), 180_000)
+  await settle()
 
   await writers.stop()
   await until(
@@ -141,4 +147,8 @@ export async function rehearse(t: Owner, options: RehearsalOptions): Promise<Reh
       'migrate, ms': Math.round(migrateMs),
     },
   }
+}
+
+function isBound(printed: string): boolean {
+  return printed.includes('"binding":"done"')
 }
