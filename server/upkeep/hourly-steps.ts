@@ -154,7 +154,7 @@ function listSteps(deps: Deps, { logger, version }: StepParts): readonly HourlyS
     {
       name: 'sealing',
       async work() {
-        const resealed = await tendBinding(deps, version)
+        const resealed = await tendBinding(deps, version, now())
         if (resealed > 0) logger.info({ endpoints: resealed }, 'sealing.bound')
       },
     },

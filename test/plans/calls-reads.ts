@@ -139,6 +139,7 @@ import {
 } from '../../server/store/secrets/reseal.ts'
 import {
   readFormAndBound,
+  readLoneVersion,
   readOtherVersions,
   readSealingForm,
 } from '../../server/store/secrets/sealing-form.ts'
@@ -449,6 +450,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
   }
   await recorder.record('', () => readSealingForm(pool))
   await recorder.record('', () => readFormAndBound(pool))
+  await recorder.record('', () => readLoneVersion(pool))
   await recorder.record('', () => readOtherVersions(pool, '0.2.0', 10_000))
   await recorder.record('', () => countSecretsByMasterKey(pool))
   await recorder.record('', () => countForeignDigests(pool, 'k2'))

@@ -162,8 +162,8 @@ import {
   beginDerivedKeys,
   completeBinding,
   holdBinding,
-  noteLoneVersion,
   replaceBinding,
+  saveLoneVersion,
 } from '../../server/store/secrets/sealing-form.ts'
 import {
   deleteSigningKey,
@@ -433,8 +433,9 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     replaceSealedEndpoints(pool, [{ before: endpoint, after: endpoint }]),
   )
   await recorder.record('', () => beginDerivedKeys(pool, '0.2.0', 1_000))
-  const alone = { ms: 1_000, gapMs: 1_000 }
-  await recorder.record('', () => noteLoneVersion(pool, '0.3.0', 1_000, alone))
+  await recorder.record('', () =>
+    saveLoneVersion(pool, { version: '0.3.0', since: now, seenAt: now }),
+  )
   await recorder.record('', () => beginBinding(pool, '0.3.0', 1_000, SEALED))
   await recorder.record('', () => holdBinding(pool))
   await recorder.record('', () => authenticateBeginning(pool, SEALED))

@@ -38,3 +38,27 @@ export function furtherOf(one: Binding, other: Binding): Binding {
 export function canMove(from: Binding, to: Binding): boolean {
   return from === to || (from === 'done' && to === 'begun')
 }
+
+/** The only version that has lived since then, as far as anyone has looked. */
+export interface LoneVersion {
+  version: string
+  since: Date
+  seenAt: Date
+}
+
+const HOUR_MS = 3_600_000
+/** Then no one goes back to the version before any more. */
+const LONE_MS = 24 * HOUR_MS
+/** Upkeep looks once an hour. In a longer gap the version before may have lived. */
+const LOOKS_GAP_MS = 3 * HOUR_MS
+
+/** After a look by a process of this version that saw no other. */
+export function noteLone(stored: LoneVersion | null, version: string, now: Date): LoneVersion {
+  const isSame =
+    stored?.version === version && now.getTime() - stored.seenAt.getTime() <= LOOKS_GAP_MS
+  return { version, since: isSame ? stored.since : now, seenAt: now }
+}
+
+export function isLongAlone({ since }: LoneVersion, now: Date): boolean {
+  return now.getTime() - since.getTime() >= LONE_MS
+}

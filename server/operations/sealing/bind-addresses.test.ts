@@ -122,24 +122,23 @@ test('it does not begin while a process of another version lives, nor for a day 
     BEFORE,
   ])
   assert.deepEqual(await startBinding({ pool, sealer }, VERSION), [BEFORE])
-  assert.equal(await tendBinding({ pool, sealer }, VERSION), 0)
+  const begunMs = Date.now()
+  /** As upkeep does it each hour. */
+  const tendFor = async (fromHour: number, toHour: number, version = VERSION) => {
+    let count = 0
+    for (let hour = fromHour; hour <= toHour; hour++) {
+      const now = new Date(begunMs + hour * 3_600_000)
+      count += await tendBinding({ pool, sealer }, version, now)
+    }
+    return [count, sealer.binding]
+  }
+  assert.deepEqual(await tendFor(0, 30), [0, 'none'])
   await pool.query('delete from processes')
-  const tend = () => tendBinding({ pool, sealer }, VERSION)
-  const back = (ago: string) =>
-    pool.query(`update sealing set lone_since = lone_since - $1::interval`, [ago])
-  assert.equal(await tend(), 0)
-  await back('23 hours')
-  assert.equal(await tend(), 0)
-  assert.equal(sealer.binding, 'none')
-  // Nobody has looked for half a day: the version before may have lived.
-  await back('2 hours')
-  await pool.query(`update sealing set lone_seen_at = lone_seen_at - interval '12 hours'`)
-  assert.equal(await tend(), 0)
-  await back('25 hours')
-  assert.equal(await tendBinding({ pool, sealer }, '1.1.1'), 0, 'a day of each version')
-  await back('25 hours')
-  assert.equal(await tendBinding({ pool, sealer }, '1.1.1'), 1)
-  assert.equal(sealer.binding, 'done')
+  assert.deepEqual(await tendFor(31, 54), [0, 'none'])
+  // No one has looked for half a day: the version before may have lived.
+  assert.deepEqual(await tendFor(66, 89), [0, 'none'])
+  assert.deepEqual(await tendFor(90, 113, '1.1.1'), [0, 'none'], 'a day of each version')
+  assert.deepEqual(await tendFor(114, 114, '1.1.1'), [1, 'done'])
   await assertWhole(sealer)
 })
 

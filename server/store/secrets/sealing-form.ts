@@ -2,7 +2,7 @@
 // to. Each is begun once, by `paybell reseal` or (binding) when the version before is gone for good, and in a database
 // that began with it.
 
-import type { Binding } from '../../core/proofs/sealing-mark.ts'
+import type { Binding, LoneVersion } from '../../core/proofs/sealing-mark.ts'
 import type { Db } from '../connection/db.ts'
 import { SEALED_ENDPOINT_COLUMNS } from './endpoint-secrets.ts'
 import { BOUND_FORM } from './sealing.ts'
@@ -155,26 +155,19 @@ export async function replaceBinding(
   })
 }
 
-/**
- * Notes that only this version lives. True once it has for `ms`, as far as anyone has looked: a look that is missing for
- * longer than `gapMs` begins it again, because the version before may have lived meanwhile.
- */
-export async function noteLoneVersion(
-  db: Db,
-  version: string,
-  processGoneAfterMs: number,
-  { ms, gapMs }: { ms: number; gapMs: number },
-): Promise<boolean> {
-  const { rows } = await db.query<{ is_due: boolean }>({
-    text: `update sealing set lone_seen_at = clock_timestamp(),
-             lone_version = case when exists (${OTHERS}) then null else $1 end,
-             lone_since = case
-               when lone_version = $1
-                 and lone_seen_at > clock_timestamp() - $3 * interval '1 millisecond'
-               then lone_since else clock_timestamp() end
-           returning lone_version is not null
-             and lone_since <= clock_timestamp() - $4 * interval '1 millisecond' as is_due`,
-    values: [version, processGoneAfterMs, gapMs, ms],
+export async function readLoneVersion(db: Db): Promise<LoneVersion | null> {
+  const { rows } = await db.query<{
+    lone_version: string | null
+    lone_since: Date | null
+    lone_seen_at: Date | null
+  }>('select lone_version, lone_since, lone_seen_at from sealing')
+  const { lone_version: version, lone_since: since, lone_seen_at: seenAt } = rows[0] ?? {}
+  return version && since && seenAt ? { version, since, seenAt } : null
+}
+
+export async function saveLoneVersion(db: Db, lone: LoneVersion | null): Promise<void> {
+  await db.query({
+    text: 'update sealing set lone_version = $1, lone_since = $2, lone_seen_at = $3',
+    values: [lone?.version, lone?.since, lone?.seenAt],
   })
-  return rows[0]?.is_due ?? false
 }
