@@ -137,6 +137,28 @@ test('a client that the other cell has already is not moved there: what it has w
   assert.equal(begun.rowCount, 0)
 })
 
+test('a client moves only to a cell that is as far with binding secrets to addresses, and a new one takes over how far that is', async () => {
+  const { clientId, there } = await storeMovable()
+  const set = (pool: typeof first.pool, binding: string, mark: Buffer | null) =>
+    pool.query('update sealing set binding = $1, binding_authentication = $2', [binding, mark])
+  const mark = Buffer.from('a mark')
+  await set(first.pool, 'done', mark)
+  await set(seventh.pool, 'none', null)
+  await assert.rejects(moveClient(there), /run "paybell reseal" in both/)
+  await set(first.pool, 'none', null)
+  await set(seventh.pool, 'done', mark)
+  await assert.rejects(moveClient(there), /run "paybell reseal" in both/)
+  const begun = await first.pool.query('select from client_moves where client_id = $1', [clientId])
+  assert.equal(begun.rowCount, 0)
+
+  await set(first.pool, 'done', mark)
+  await set(seventh.pool, 'begun', null)
+  await moveClient(there)
+  const { rows } = await seventh.pool.query('select binding, binding_authentication from sealing')
+  assert.deepEqual(rows, [{ binding: 'done', binding_authentication: mark }])
+  for (const { pool } of [first, seventh]) await set(pool, 'begun', null)
+})
+
 /** Does it as soon as the move has this state, as a process does that knows of no move yet. */
 async function onceMoveIs(clientId: string, state: string, act: () => Promise<unknown>) {
   await until(`the move is ${state}`, async () => {
