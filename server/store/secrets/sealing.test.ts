@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Sealer } from './sealing.ts'
+import { isBound, Sealer } from './sealing.ts'
 
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)]
 const PLACE = { column: 'endpoints.shared_key', row: 'a' }
@@ -124,4 +124,30 @@ test('a record is authentic in its own place, unaltered, under a master key that
     assert.ok(!during.isAuthentic(damaged, 'a public key', PLACE), `byte ${at}`)
     assert.ok(!during.isAuthentic(old.subarray(0, at), 'a public key', PLACE), `cut at ${at}`)
   }
+})
+
+test('what has an address is bound to it once that has begun, and opens for no other', () => {
+  const sealer = new Sealer([OLD], { isDerived: true })
+  const field = { column: 'endpoints.shared_key', row: 'r', address: 'https://bank.example/' }
+  const unbound = sealer.seal(Buffer.from('k'), field)
+  assert.ok(!isBound(unbound), 'not before')
+  sealer.bindAddresses('begun')
+  const bound = sealer.seal(Buffer.from('k'), field)
+  assert.ok(isBound(bound))
+  assert.deepEqual(bound.subarray(0, 5), sealer.addressedPrefix)
+  for (const sealed of [unbound, bound]) assert.equal(sealer.open(sealed, field).toString(), 'k')
+  const { address: _, ...withoutAddress } = field
+  assert.throws(() => sealer.open(bound, { ...field, address: 'https://thief.example/' }))
+  assert.throws(() => sealer.open(bound, withoutAddress))
+  const respelt = Buffer.from(bound)
+  respelt[0] = unbound[0] as number
+  assert.throws(() => sealer.open(respelt, field), 'its form cannot be taken back')
+
+  sealer.bindAddresses('done')
+  sealer.bindAddresses('none')
+  assert.equal(sealer.binding, 'done', 'nothing leads back')
+  assert.throws(() => sealer.open(unbound, field), /without its address/)
+  assert.equal(sealer.open(bound, field).toString(), 'k')
+  const other = sealer.seal(Buffer.from('k'), withoutAddress)
+  assert.equal(sealer.open(other, withoutAddress).toString(), 'k', 'what has no address is as ever')
 })
