@@ -2,13 +2,26 @@
 // retry, pause, resume and delete.
 
 import type { Command } from 'commander'
-import type { Endpoint, EndpointDetail, TestResult } from '../../sdk/src/wire/types.ts'
+import type { Endpoint, EndpointDetail, TestResult, Webhook } from '../../sdk/src/wire/types.ts'
 import { outcomeText } from '../../server/core/delivery/outcome-words.ts'
 import { type Call, callCommand, calling } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
-import { endOfAsking, id, instant } from '../basics/parse.ts'
+import { endOfAsking, id, instant, oneOf } from '../basics/parse.ts'
 import { SilentFailure, UsageError } from '../basics/run.ts'
-import { type Cell, formatDuration, formatTime, paintState, plural } from '../basics/terminal.ts'
+import {
+  type Cell,
+  type Column,
+  formatDuration,
+  formatTime,
+  paintState,
+  plural,
+} from '../basics/terminal.ts'
+import {
+  type EndpointFilterOptions,
+  healthColumns,
+  toFilterQuery,
+  withEndpointFilter,
+} from './endpoint-filter.ts'
 import {
   type SettingsOptions,
   settingFields,
@@ -23,7 +36,6 @@ export interface EndpointDoor {
   /** One of them, in a sentence. */
   noun: string
   path: string
-  listPath: string
   /** Webhooks belong to an account, subscriptions to the client as a whole. */
   hasAccount: boolean
   whenEmpty: string
@@ -63,29 +75,80 @@ function oneCommand(door: EndpointDoor, name: string, about: string): Command {
   )
 }
 
-function listCommand({ family, noun, listPath, hasAccount, whenEmpty }: EndpointDoor): Command {
-  const about = hasAccount ? `List the ${family} of an account.` : `List your ${family}.`
-  return withPage(clientCommand('list', about, [`paybell ${family} list`])).action(
+interface ListOptions extends PageOptions, EndpointFilterOptions {
+  kind?: string
+  health?: boolean
+}
+
+function listCommand(door: EndpointDoor): Command {
+  return door.hasAccount ? listOfAll(door) : listOfKind(door)
+}
+
+/** Subscriptions alone. */
+function listOfKind({ family, noun, path, whenEmpty }: EndpointDoor): Command {
+  const command = clientCommand('list', `List your ${family}.`, [`paybell ${family} list`])
+  return withPage(command).action(
     calling(async (call: Call<PageOptions>) => {
       const { page, size } = call.options
       const api = await call.target.client()
-      const answer = await api.call('GET', listPath, {
-        ...(hasAccount ? { accountId: await call.target.accountId() } : {}),
-        query: { page, size },
+      const answer = await api.get(path, { page, size })
+      showPage<Endpoint>(call, answer, columnsOf(noun, {}), whenEmpty)
+    }),
+  )
+}
+
+/** Webhooks, or the endpoints of any kind. */
+function listOfAll({ family, noun, path, whenEmpty }: EndpointDoor): Command {
+  return withPage(
+    withEndpointFilter(
+      clientCommand('list', `List the ${family} of an account, or its endpoints of any kind.`, [
+        `paybell ${family} list`,
+        `paybell ${family} list --failing`,
+        `paybell ${family} list --kind any --health --sort failingSince`,
+        `paybell ${family} list --search shop --json`,
+      ]).option(
+        '--kind <kind>',
+        'webhook (the default), subscription, listener or any',
+        oneOf(['webhook', 'subscription', 'listener', 'any']),
+      ),
+    ).option('--health', 'with what is pending and since when it fails, as --failing has it'),
+  ).action(
+    calling(async (call: Call<ListOptions>) => {
+      const { page, size, kind, failing } = call.options
+      const health = call.options.health ?? failing
+      const api = await call.target.client()
+      const filter = toFilterQuery(call.options)
+      const answer = await api.call('GET', path, {
+        accountId: await call.target.accountId(),
+        query: { page, size, kind, health, ...filter },
       })
-      showPage<Endpoint>(
+      const isFiltered = Object.values(filter).some((value) => value !== undefined)
+      const nothing = failing ? 'No endpoint is failing.' : 'No endpoint matches.'
+      showPage<Webhook>(
         call,
         answer,
-        [
-          { title: noun.toUpperCase(), of: (endpoint) => endpoint.id },
-          { title: 'STATUS', of: ({ status }) => status, isState: true },
-          { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
-          { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
-        ],
-        whenEmpty,
+        columnsOf(kind === undefined ? noun : 'endpoint', {
+          hasKind: kind !== undefined,
+          hasHealth: health === true,
+        }),
+        isFiltered || kind !== undefined ? nothing : whenEmpty,
       )
     }),
   )
+}
+
+function columnsOf(
+  noun: string,
+  { hasKind = false, hasHealth = false }: { hasKind?: boolean; hasHealth?: boolean },
+): readonly Column<Webhook>[] {
+  return [
+    { title: noun.toUpperCase(), of: (endpoint) => endpoint.id },
+    ...(hasKind ? [{ title: 'KIND', of: ({ kind }: Webhook) => kind }] : []),
+    { title: 'STATUS', of: ({ status }) => status, isState: true },
+    ...(hasHealth ? healthColumns() : []),
+    { title: 'SIGNATURE', of: ({ hmacHeaderName }) => hmacHeaderName },
+    { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
+  ]
 }
 
 function showCommand(door: EndpointDoor): Command {

@@ -12,7 +12,6 @@ const SUBSCRIPTIONS: EndpointDoor = {
   family: 'subscriptions',
   noun: 'subscription',
   path: '/api/v1/payments/subscriptions',
-  listPath: '/api/v1/payments/subscriptions',
   hasAccount: false,
   whenEmpty: 'No subscriptions. Make one: paybell subscriptions create URL --generate-key',
 }

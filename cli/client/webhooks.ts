@@ -18,7 +18,6 @@ const WEBHOOKS: EndpointDoor = {
   family: 'webhooks',
   noun: 'webhook',
   path: '/v1/webhooks',
-  listPath: '/v1/webhooks/list',
   hasAccount: true,
   whenEmpty: 'No webhooks. Register one: paybell webhooks register URL --generate-key',
 }

@@ -93,16 +93,28 @@ const READING: readonly Tool[] = [
   reading(
     'list_endpoints',
     'List endpoints',
-    'The addresses that callbacks go to, with their status; an operator can ask for those whose last attempts have failed.',
+    'The addresses that callbacks go to, with their status and health: of every kind, oldest first, unless asked otherwise. Ask for those whose last attempts have failed, for a status, or for words of an address.',
     {
-      failing: { type: 'boolean', description: 'Only those that fail now. For operators.' },
+      failing: {
+        type: 'boolean',
+        description: 'true: only those that fail now; false: only the others.',
+      },
+      q: { type: 'string', maxLength: 200, description: 'Words of its address, or its id.' },
+      status: { type: 'string', description: 'ACTIVE, PAUSED, DISABLED' },
+      kind: { type: 'string', description: 'webhook, subscription, listener; all by default.' },
+      sort: {
+        type: 'string',
+        description:
+          'createdAt, endpointUrl or failingSince; with a minus before it, the other way round.',
+      },
+      page: { type: 'integer', minimum: 0, maximum: 1_000_000, description: 'From 0.' },
       size: LIMIT,
     },
     [],
-    ({ api, isOperator }, { failing, size }) =>
+    ({ api, isOperator }, given) =>
       isOperator
-        ? get(api, '/operator/v1/endpoints', { failing, size: size ?? 20 })
-        : get(api, '/v1/webhooks', { size: size ?? 20 }),
+        ? get(api, '/operator/v1/endpoints', { size: 20, ...given })
+        : get(api, '/v1/webhooks', { size: 20, kind: 'any', health: true, ...given }),
   ),
   reading(
     'show_endpoint',

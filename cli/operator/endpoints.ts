@@ -8,8 +8,15 @@ import type {
 import { outcomeText } from '../../server/core/delivery/outcome-words.ts'
 import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
-import { id, oneOf } from '../basics/parse.ts'
+import { id } from '../basics/parse.ts'
 import { formatDuration, formatTime, paintState } from '../basics/terminal.ts'
+import {
+  type EndpointFilterOptions,
+  healthColumns,
+  percent,
+  toFilterQuery,
+  withEndpointFilter,
+} from '../client/endpoint-filter.ts'
 import { settingFields } from '../client/endpoint-settings.ts'
 
 const PATH = '/operator/v1/endpoints'
@@ -24,66 +31,36 @@ export function endpointsCommand(): Command {
   ])
 }
 
-const ORDERS = [
-  'createdAt',
-  '-createdAt',
-  'endpointUrl',
-  '-endpointUrl',
-  'failingSince',
-  '-failingSince',
-]
-
-interface ListOptions extends PageOptions {
+interface ListOptions extends PageOptions, EndpointFilterOptions {
   client?: string
-  status?: string
-  failing?: boolean
-  search?: string
-  sort?: string
 }
 
 function list(): Command {
   return withPage(
-    operatorCommand('list', 'List endpoints and their health.', [
-      'paybell endpoints list',
-      'paybell endpoints list --failing',
-      'paybell endpoints list --status DISABLED',
-      'paybell endpoints list --search acme',
-      'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
-    ])
-      .option('--client <id>', 'only of this client', id)
-      .option('--account <id>', 'only of this account', id)
-      .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED']))
-      .option('--failing', 'only those whose last attempts have failed')
-      .option('--search <words>', 'only with these words in the address')
-      .option(
-        '--sort <order>',
-        'createdAt, endpointUrl or failingSince; with a minus, the other way round',
-        oneOf(ORDERS),
-      ),
+    withEndpointFilter(
+      operatorCommand('list', 'List endpoints and their health.', [
+        'paybell endpoints list',
+        'paybell endpoints list --failing',
+        'paybell endpoints list --status DISABLED',
+        'paybell endpoints list --search acme',
+        'paybell endpoints list --json | jq -r ".content[] | select(.health.pending > 0).id"',
+      ])
+        .option('--client <id>', 'only of this client', id)
+        .option('--account <id>', 'only of this account', id),
+    ),
   ).action(
     calling(async (call: Call<ListOptions>) => {
-      const { page, size, status, failing, sort, search: q } = call.options
-      const { client: clientId, account: accountId } = call.options
+      const { page, size, failing, client: clientId, account: accountId } = call.options
       const api = await call.operator()
-      const answer = await api.get(PATH, {
-        page,
-        size,
-        status,
-        failing,
-        clientId,
-        accountId,
-        q,
-        sort,
-      })
+      const filter = toFilterQuery(call.options)
+      const answer = await api.get(PATH, { page, size, clientId, accountId, ...filter })
       showPage<OperatorEndpointDetail>(
         call,
         answer,
         [
           { title: 'ENDPOINT', of: (endpoint) => endpoint.id },
           { title: 'STATUS', of: ({ status }) => status, isState: true },
-          { title: 'PENDING', of: ({ health }) => health.pending, right: true },
-          { title: 'OK 24H', of: ({ health }) => percent(health.successRate24h), right: true },
-          { title: 'FAILING SINCE', of: ({ health }) => formatTime(health.failingSince) },
+          ...healthColumns(),
           { title: 'CLIENT', of: ({ clientName }) => clientName },
           { title: 'ADDRESS', of: ({ endpointUrl }) => endpointUrl },
         ],
@@ -148,9 +125,4 @@ function change(verb: string, status: string, about: string): Command {
         })
       }),
     )
-}
-
-function percent(rate: number | null): string | null {
-  if (rate === null) return null
-  return `${(rate * 100).toFixed(rate === 1 || rate === 0 ? 0 : 1)} %`
 }

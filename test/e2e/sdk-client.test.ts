@@ -85,7 +85,7 @@ test('register, receive, look, replay, rotate, recover, check, delete', async ()
   assert.equal(webhook.endpointUrl, callbackUrl)
   assert.equal(webhook.status, 'ACTIVE')
   assert.deepEqual((await client.webhooks.list({ size: 5 })).content, [webhook])
-  for await (const each of client.webhooks.all({ accountId: null })) {
+  for await (const each of client.webhooks.all({}, { accountId: null })) {
     assert.equal(each.accountId, paybell.accountId)
   }
 

@@ -251,6 +251,7 @@ async function payments(recorder: Recorder, sample: Sample): Promise<void> {
   const { pool } = recorder
   const { clientKey, paymentId, now } = sample
   const every = {
+    clientKey: null,
     clientId: null,
     accountId: null,
     state: null,
@@ -301,6 +302,7 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
   await recorder.record('', () => listEndpoints(pool, [{ scope, page: PAGE }]))
   await recorder.record('', () => findAnyEndpoint(pool, endpointId))
   const every = {
+    clientKey: null,
     clientId: null,
     accountId: null,
     kind: null,
@@ -313,6 +315,13 @@ async function endpoints(recorder: Recorder, sample: Sample): Promise<void> {
     'of all': {},
     'of a client': { clientId: sample.clientId },
     'of an account': { accountId },
+    'of its client': { clientKey },
+    'of an account of its client': { clientKey, accountId },
+    'by words, of its client': { clientKey, search: 'receiver te' },
+    'by an id, of its client': { clientKey, search: endpointId },
+    'failing, of its client': { clientKey, isFailing: true },
+    'by address, of its client': { clientKey, order: 'endpointUrl' as const },
+    'by failures, of its client': { clientKey, order: '-failingSince' as const },
     'of a kind': { kind: 'webhook' as const },
     'in a status': { status: 'DISABLED' as const },
     'by words': { search: 'receiver te' },

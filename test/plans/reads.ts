@@ -52,7 +52,8 @@ const MEANT: readonly { because: string; reads: Readonly<Record<string, string>>
     because: 'the operator asks for all that are registered, or for how many there are',
     reads: {
       'clients.listClients': 'clients',
-      'endpoint-pages.readPage': 'endpoints',
+      'endpoint-pages.readPage by words': 'endpoints',
+      'endpoint-pages.readPage of a kind': 'endpoints',
       'search-hits.findNamedEndpoints': 'clients endpoints',
       'master-keys.countSecretsByMasterKey': 'client_secrets endpoints',
       'sealing-form.readFormAndBound': 'endpoints',

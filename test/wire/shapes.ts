@@ -25,7 +25,7 @@ import {
   FindingCodeSchema,
   ReportSchema,
 } from '../../server/http/routes/client/receiver-tools.ts'
-import { ItemWithAccount } from '../../server/http/routes/client/webhooks.ts'
+import { ListedItem, OwnEndpointQuery } from '../../server/http/routes/client/webhooks.ts'
 import { Session } from '../../server/http/routes/open/console.ts'
 import {
   AuditChangeSchema,
@@ -58,7 +58,6 @@ import {
   Hour,
   Item,
   ItemWithHealth,
-  KindSchema,
 } from '../../server/http/routes/operator/operator-endpoints.ts'
 import { KeyItem, NewKey, RoleSchema } from '../../server/http/routes/operator/operator-keys.ts'
 import { ErasedSchema } from '../../server/http/routes/operator/operator-payment-erasure.ts'
@@ -89,6 +88,7 @@ import {
   SignatureInputsSchema,
   StateSchema,
 } from '../../server/http/schemas/delivery-schema.ts'
+import { KindSchema } from '../../server/http/schemas/endpoint-list-schema.ts'
 import { Oauth2Request, Oauth2Shown } from '../../server/http/schemas/endpoint-oauth2-schema.ts'
 import {
   DeliverSchema,
@@ -178,7 +178,9 @@ export const CLIENT_SHAPES: readonly Shape[] = [
   { name: 'Statement', schema: StatementSchema },
   { name: 'Receipt', schema: ReceiptClaims },
   { name: 'EndpointDetail', schema: withHealth(EndpointItem), base: 'Endpoint' },
-  { name: 'Webhook', schema: ItemWithAccount, base: 'Endpoint' },
+  { name: 'EndpointKind', schema: KindSchema },
+  { name: 'EndpointQuery', schema: OwnEndpointQuery, isRequest: true },
+  { name: 'Webhook', schema: ListedItem, base: 'Endpoint' },
   { name: 'PublicCertificate', schema: PublicChain },
   { name: 'Listener', schema: ListenerSchema },
   { name: 'Notice', schema: NoticeSchema },
@@ -256,7 +258,6 @@ export const OPERATOR_SHAPES: readonly Shape[] = [
   { name: 'Job', schema: JobSchema },
   { name: 'JobOutcome', schema: JobOutcomeSchema },
   { name: 'JobDetail', schema: JobDetailSchema, base: 'Job' },
-  { name: 'EndpointKind', schema: KindSchema },
   { name: 'EndpointHour', schema: Hour },
   { name: 'OperatorEndpointQuery', schema: EndpointListQuery, isRequest: true },
   { name: 'OperatorEndpoint', schema: Item, base: 'Endpoint' },

@@ -19,7 +19,6 @@ export type {
   CountedEndpoint,
   DocumentWithFile,
   EndpointHour,
-  EndpointKind,
   FollowingEndpoints,
   Job,
   JobDetail,
@@ -43,6 +42,7 @@ export type {
   DeliveryAttempt,
   Diagnosis,
   EndpointHealth,
+  EndpointKind,
   EventKind,
   ExplanationPart,
   Notice,
@@ -73,7 +73,7 @@ export type SearchHit = Omit<operator.OperatorSearchHit, 'clientId' | 'clientNam
 export type Payment = EitherSees<client.Payment, operator.OperatorPayment>
 /** A client's own: its path says its kind, and it has its health only when it is read alone. */
 export type Endpoint = EitherSees<
-  client.Endpoint & { kind: operator.EndpointKind },
+  client.Endpoint & { kind: client.EndpointKind },
   operator.OperatorEndpointDetail
 >
 

@@ -102,6 +102,13 @@ test('each call of the interface goes where it should', async (t) => {
   const key = { sharedKey: 'k', callbackUrl: 'https://example.com/hook' }
   assert.deepEqual(await client.webhooks.register(key), item)
   await client.webhooks.list({ page: 2, size: 5 })
+  await client.webhooks.list({
+    kind: 'any',
+    failing: true,
+    health: true,
+    q: 'a b',
+    sort: '-createdAt',
+  })
   await client.webhooks.get('w/1')
   await client.webhooks.setStatus('w', 'PAUSED')
   await client.webhooks.delete('w')
@@ -151,7 +158,8 @@ test('each call of the interface goes where it should', async (t) => {
         '{"callbackUrl":"https://example.com/hook","sharedKey":"k"}',
       ],
       ['GET /v1/webhooks/list?page=0&size=100', 'account-1'],
-      ['GET /v1/webhooks/list?page=2&size=5', 'account-1'],
+      ['GET /v1/webhooks?page=2&size=5', 'account-1'],
+      ['GET /v1/webhooks?kind=any&failing=true&health=true&q=a+b&sort=-createdAt', 'account-1'],
       ['GET /v1/webhooks/w%2F1', 'account-1'],
       ['PATCH /v1/webhooks/w', 'account-1', '{"status":"PAUSED"}'],
       ['DELETE /v1/webhooks/w', 'account-1'],

@@ -10,6 +10,7 @@ import type {
   Diagnosis,
   Endpoint,
   EndpointHealth,
+  EndpointQuery,
   EndpointSettings,
   EventChoice,
   Listener,
@@ -88,11 +89,20 @@ export function webhookCalls(caller: Caller) {
         code: 'unexpected-answer',
       })
     },
-    /** Of one account. */
-    list: (query: PageQuery = {}, details?: CallOptions) =>
-      get<Page<Endpoint>>(`${WEBHOOKS}/list`, query, details),
-    /** Of the client's account, or with `accountId: null` of all accounts. */
-    all: (details?: CallOptions) => pageItems<Webhook>(get, WEBHOOKS, {}, details),
+    /**
+     * Of the client's account, or with `accountId: null` of all accounts. `kind: 'any'` lists subscriptions and
+     * listeners, too.
+     *
+     * ```js
+     * const { content } = await paybell.webhooks.list({ kind: 'any', failing: true, health: true })
+     * for (const { endpointUrl, health } of content) console.log(endpointUrl, health.failingSince)
+     * ```
+     */
+    list: (query: EndpointQuery = {}, details?: CallOptions) =>
+      get<Page<Webhook>>(WEBHOOKS, query, details),
+    /** The same list, to its end. */
+    all: (query: EndpointQuery = {}, details?: CallOptions) =>
+      pageItems<Webhook>(get, WEBHOOKS, query, details),
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   DeliveryState,
   Endpoint,
   EndpointHealth,
+  EndpointKind,
   EndpointStatus,
   EventKind,
   ExplanationPart,
@@ -548,8 +549,6 @@ export interface JobDetail extends Job {
   /** How many endpoints there are besides. */
   moreEndpoints: number
 }
-
-export type EndpointKind = 'subscription' | 'webhook' | 'listener'
 
 export interface EndpointHour {
   /** The hour begins. */

@@ -357,9 +357,41 @@ export interface EndpointDetail extends Endpoint {
   health: EndpointHealth
 }
 
+export type EndpointKind = 'subscription' | 'webhook' | 'listener'
+
+export interface EndpointQuery {
+  /** Zero-based index of the page. */
+  page?: number | undefined
+  /** Items on a page; more than 100 is taken as 100. */
+  size?: number | undefined
+  /** Which endpoints. With it, each item has its `kind`. */
+  kind?: 'subscription' | 'webhook' | 'listener' | 'any' | undefined
+  status?: EndpointStatus | undefined
+  /** Whether its last attempts have failed. */
+  failing?: boolean | undefined
+  /** Words of its address, each perhaps only begun; or its id. */
+  q?: string | undefined
+  /**
+   * What they are sorted by; with a minus, the other way round. By `failingSince`, those that do
+   * not fail come last.
+   */
+  sort?:
+    | 'createdAt'
+    | '-createdAt'
+    | 'endpointUrl'
+    | '-endpointUrl'
+    | 'failingSince'
+    | '-failingSince'
+    | undefined
+  /** Whether each item has its `health`. */
+  health?: boolean | undefined
+}
+
 export interface Webhook extends Endpoint {
-  /** In the list over all accounts. */
+  /** In the list over all accounts. A subscription, which has all of them, has none. */
   accountId?: string
+  kind?: EndpointKind
+  health?: EndpointHealth
 }
 
 export interface PublicCertificate {

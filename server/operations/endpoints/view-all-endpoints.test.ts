@@ -7,11 +7,13 @@ import { cloneDatabase } from '../../../test/support/database.ts'
 import { addEndpoint } from '../../../test/support/injected-calls.ts'
 import { onboard, serveHttp } from '../../../test/support/injected-server.ts'
 import { until } from '../../../test/support/until.ts'
-import { AllEndpoints, ENDPOINT_ORDERS } from './view-all-endpoints.ts'
+import { ENDPOINT_ORDERS } from './listed-endpoints.ts'
+import { AllEndpoints } from './view-all-endpoints.ts'
 
 const { pool } = await cloneDatabase()
 const server = await serveHttp({ after } as Pick<TestContext, 'after'>, pool)
 const EVERY = {
+  clientKey: null,
   clientId: null,
   accountId: null,
   kind: null,

@@ -1,9 +1,9 @@
-// A page of the endpoints of all clients, in the orders and by the filters of the operator's list, and what is learned of a
-// very long one by reading all of it (decision 0104).
+// A page of the endpoints of all clients, or of those of one that asks for its own, in the orders and by the filters of both
+// lists; and what is learned of a very long one by reading all of it (decision 0104).
 
 import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbered-pages.ts'
 import type { EndpointKind, EndpointStatus } from '../../core/delivery/endpoint.ts'
-import { isUuid } from '../../core/plain/uuid.ts'
+import { isUuid, NIL_UUID } from '../../core/plain/uuid.ts'
 import type { Db } from '../connection/db.ts'
 import { isNamed } from '../sql/search-words.ts'
 import {
@@ -15,6 +15,8 @@ import {
 } from './endpoint-lists.ts'
 
 export interface EndpointFilter {
+  /** A client that asks for its own: whatever else is given, no other's endpoint is listed. */
+  clientKey: number | null
   clientId: string | null
   accountId: string | null
   kind: EndpointKind | null
@@ -187,19 +189,23 @@ const LISTED: readonly string[] = [
 
 /** All but words. Each only where it is asked for: the planner then knows which index serves. */
 function conditionsOf(filter: EndpointFilter, values: unknown[]): string[] {
-  const conditions = [...LISTED]
+  // Of one client without what leads to the index of the list of all: its rows are few, and found by its key.
+  const conditions = filter.clientKey === null ? [...LISTED] : LISTED.slice(0, 1)
   const where = (value: unknown, condition: (parameter: string) => string) => {
     if (value !== null) conditions.push(condition(`$${values.push(value)}`))
   }
+  where(filter.clientKey, (parameter) => `e.client_key = ${parameter}`)
   where(
     filter.clientId,
     (parameter) => `e.client_key = (select client_key from clients where id = ${parameter})`,
   )
-  // By the index of what listens to an account, which begins with the client.
-  where(
-    filter.accountId,
-    (parameter) => `e.client_key = (select client_key from accounts where id = ${parameter})
-    and e.scope = ${parameter} and e.account_id = ${parameter}`,
+  // By the index of what listens to an account, which begins with the client. To its client, an account's are those that
+  // get its payments: subscriptions, too, which are of no account.
+  where(filter.accountId, (parameter) =>
+    filter.clientKey === null
+      ? `e.client_key = (select client_key from accounts where id = ${parameter})
+         and e.scope = ${parameter} and e.account_id = ${parameter}`
+      : `e.scope in (${parameter}, '${NIL_UUID}')`,
   )
   where(filter.kind, (parameter) => `e.kind = ${parameter}`)
   where(filter.status, (parameter) => `e.status = ${parameter}`)

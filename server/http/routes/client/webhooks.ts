@@ -1,24 +1,33 @@
-// /v1/webhooks: addresses that get one account's payments. Registration and list need AccountId; elsewhere it
-// narrows, and a wrong one is refused, too.
+// /v1/webhooks: addresses that get one account's payments, and the list of all of a client's endpoints. Registration and
+// /list need AccountId; elsewhere it narrows, and a wrong one is refused, too.
 
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
-import type { Endpoint } from '../../../core/delivery/endpoint.ts'
 import { registerWebhook } from '../../../operations/endpoints/register-webhook.ts'
 import { EndpointLists } from '../../../operations/endpoints/view-endpoints.ts'
+import { type OwnEndpoint, OwnEndpoints } from '../../../operations/endpoints/view-own-endpoints.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
-import { callerOf, scopeOf } from '../../requests/authenticate.ts'
+import { callerOf, ownerOf, scopeOf } from '../../requests/authenticate.ts'
 import { answer, forClients } from '../../schemas/calls.ts'
 import { WEBHOOKS } from '../../schemas/endpoint-doors.ts'
+import {
+  ENDPOINT_KINDS,
+  EndpointFilterFields,
+  KindSchema,
+  type ListedKind,
+  readEndpointFilter,
+} from '../../schemas/endpoint-list-schema.ts'
 import { readSettings, SettingsFields } from '../../schemas/endpoint-settings-schema.ts'
-import { pagesOf, toPageBody } from '../../schemas/page.ts'
+import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
 import {
   CallbackUrl,
   EMPTY_BODY,
   EndpointItem,
+  HealthSchema,
   readHref,
   SharedKey,
+  toClientHealth,
   toEndpointItem,
 } from '../../schemas/schemas.ts'
 import { addOneEndpointRoutes } from './one-endpoint.ts'
@@ -35,17 +44,38 @@ const Registration = Type.Object(
   },
 )
 
-export const ItemWithAccount = Type.Object({
+export const OwnEndpointQuery = Type.Object({
+  ...PageQuery.properties,
+  kind: Type.Optional(
+    Type.Enum([...ENDPOINT_KINDS, 'any'], {
+      default: 'webhook',
+      description: 'Which endpoints. With it, each item has its `kind`.',
+    }),
+  ),
+  ...EndpointFilterFields,
+  health: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether each item has its `health`.' }),
+  ),
+})
+
+export const ListedItem = Type.Object({
   ...EndpointItem.properties,
   accountId: Type.Optional(
-    Type.String({ format: 'uuid', description: 'In the list over all accounts.' }),
+    Type.String({
+      format: 'uuid',
+      description:
+        'In the list over all accounts. A subscription, which has all of them, has none.',
+    }),
   ),
+  kind: Type.Optional(KindSchema),
+  health: Type.Optional(HealthSchema),
 })
 
 const { tags } = WEBHOOKS
 
 export function webhookRoutes(deps: Deps): Routes {
   const lists = new EndpointLists(deps)
+  const endpoints = new OwnEndpoints(deps)
   return (app) => {
     app.route({
       method: 'POST',
@@ -108,14 +138,25 @@ export function webhookRoutes(deps: Deps): Routes {
       ...forClients({
         operationId: 'listAllWebhooks',
         tags,
-        summary: 'List the webhooks of one account, or of all your accounts',
+        summary: 'List your endpoints: of one account, or of all',
         description:
-          'The same page as `/v1/webhooks/list`. Without `AccountId` it has the webhooks of all your accounts, each with its `accountId`.',
-        ...pagesOf(ItemWithAccount),
+          'Webhooks, unless `kind` says otherwise: the same page as `/v1/webhooks/list`. Without `AccountId` it has those of all your accounts, each with its `accountId`; with it, subscriptions are listed too if `kind` asks for them, because they get its payments. The `endpointUrl` of a listener is `listener:` and its name. The oldest come first, unless `sort` says otherwise. `health.pending` counts up to 10,000 here, and exactly on a single endpoint.',
+        ...pagesOf(ListedItem, 'One page.'),
+        querystring: OwnEndpointQuery,
       }),
       handler: async (request) => {
-        const page = await lists.view(scopeOf(request, WEBHOOKS), toPageRequest(request.query))
-        return toPageBody(page, request.accountId === null ? toItemWithAccount : toEndpointItem)
+        const { kind, health: hasHealth = false } = request.query
+        const filter = {
+          ...readEndpointFilter(request.query),
+          kind: kind === 'any' ? null : (kind ?? WEBHOOKS.kind),
+        }
+        const page = await endpoints.view(ownerOf(request), filter, toPageRequest(request.query), {
+          hasHealth,
+        })
+        const hasAccount = request.accountId === null
+        return toPageBody(page, (item) =>
+          toListedItem(item, { hasAccount, hasKind: kind !== undefined }),
+        )
       },
     })
 
@@ -126,6 +167,15 @@ export function webhookRoutes(deps: Deps): Routes {
   }
 }
 
-function toItemWithAccount(endpoint: Endpoint) {
-  return { ...toEndpointItem(endpoint), accountId: endpoint.accountId ?? undefined }
+function toListedItem(
+  { endpoint, health }: OwnEndpoint,
+  { hasAccount, hasKind }: { hasAccount: boolean; hasKind: boolean },
+) {
+  return {
+    ...toEndpointItem(endpoint),
+    ...(hasAccount && endpoint.accountId !== null ? { accountId: endpoint.accountId } : {}),
+    // No client has one of another kind (store/endpoints/internal-endpoints).
+    ...(hasKind ? { kind: endpoint.kind as ListedKind } : {}),
+    ...(health === null ? {} : { health: toClientHealth(health) }),
+  }
 }

@@ -2,12 +2,10 @@
 // change their settings.
 
 import { toPageRequest } from '../../../core/asking/numbered-pages.ts'
-import { ENDPOINT_STATUSES } from '../../../core/delivery/endpoint.ts'
 import { DEFAULT_SETTINGS } from '../../../core/delivery/endpoint-settings.ts'
 import {
   AllEndpoints,
   changeAnyEndpoint,
-  ENDPOINT_ORDERS,
   type EndpointWithHealth,
   type OwnedEndpoint,
   viewAnyEndpoint,
@@ -15,14 +13,7 @@ import {
 import { viewAnySeries } from '../../../operations/endpoints/view-endpoint-series.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
-import {
-  Instant,
-  InstantOrNull,
-  SearchText,
-  TextOrNull,
-  Uuid,
-  UuidOrNull,
-} from '../../basics/scalars.ts'
+import { Instant, InstantOrNull, TextOrNull, Uuid, UuidOrNull } from '../../basics/scalars.ts'
 import { Type } from '../../basics/type.ts'
 import type { Routes } from '../../basics/typed.ts'
 import { ABOUT_CLIENT, answer, forOperators } from '../../schemas/calls.ts'
@@ -31,6 +22,11 @@ import {
   EndpointChangeBody,
   readEndpointChange,
 } from '../../schemas/endpoint-change.ts'
+import {
+  EndpointFilterFields,
+  KindSchema,
+  readEndpointFilter,
+} from '../../schemas/endpoint-list-schema.ts'
 import { PageQuery, pagesOf, toPageBody } from '../../schemas/page.ts'
 import {
   EndpointItem,
@@ -41,9 +37,6 @@ import {
   toHealth,
 } from '../../schemas/schemas.ts'
 import { SERIES, toSeriesBody } from '../../schemas/series-schema.ts'
-
-const KINDS = ['subscription', 'webhook', 'listener'] as const
-export const KindSchema = Type.Enum([...KINDS])
 
 export const Item = Type.Object({
   ...EndpointItem.properties,
@@ -72,22 +65,8 @@ export const EndpointListQuery = Type.Object({
   ...PageQuery.properties,
   clientId: Type.Optional(Uuid),
   accountId: Type.Optional(Uuid),
-  kind: Type.Optional(Type.Enum([...KINDS])),
-  status: Type.Optional(Type.Enum([...ENDPOINT_STATUSES])),
-  failing: Type.Optional(Type.Boolean({ description: 'Whether its last attempts have failed.' })),
-  q: Type.Optional(
-    Type.String({
-      ...SearchText,
-      description: 'Words of its address, each perhaps only begun; or its id.',
-    }),
-  ),
-  sort: Type.Optional(
-    Type.Enum([...ENDPOINT_ORDERS], {
-      default: 'createdAt',
-      description:
-        'What they are sorted by; with a minus, the other way round. By `failingSince`, those that do not fail come last.',
-    }),
-  ),
+  kind: Type.Optional(KindSchema),
+  ...EndpointFilterFields,
 })
 
 const ACTIONS = {
@@ -112,17 +91,15 @@ export function operatorEndpointRoutes(deps: Deps): Routes {
         problems: ABOUT_CLIENT,
       }),
       handler: async (request) => {
-        const { clientId, accountId, kind, status, failing, q, sort, ...page } = request.query
+        const { clientId, accountId, kind } = request.query
         const filter = {
+          ...readEndpointFilter(request.query),
+          clientKey: null,
           clientId: clientId ?? null,
           accountId: accountId ?? null,
           kind: kind ?? null,
-          status: status ?? null,
-          isFailing: failing ?? null,
-          search: q ?? null,
-          order: sort ?? ('createdAt' as const),
         }
-        return toPageBody(await all.view(filter, toPageRequest(page)), toItemWithHealth)
+        return toPageBody(await all.view(filter, toPageRequest(request.query)), toItemWithHealth)
       },
     })
 
