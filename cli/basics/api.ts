@@ -125,7 +125,8 @@ export class Api {
       if (error.status === 400 && error.problem === undefined && isPlain(this.url)) {
         throw new UnreachableError(this.url, NOT_PAYBELL)
       }
-      throw error.status === 401 ? new RefusedError(error, this.#refusedHint) : error
+      if (error.status !== 401) throw error
+      throw new RefusedError(error, error.code === 'keys-only' ? KEYS_ONLY : this.#refusedHint)
     }
   }
 }
@@ -141,6 +142,8 @@ export function tokenBearer(url: string, credentials: Credentials): Bearer {
   return createTokenBearer(service, credentials)
 }
 
+const KEYS_ONLY =
+  'Name the file with its private key: PAYBELL_CLIENT_KEY_FILE, or paybell login --key-file FILE.'
 const NO_ANSWER = new Error('it does not answer')
 const REDIRECT = new Error(
   'it redirects. Give the address that it leads to, with https:// if it leads there',

@@ -133,7 +133,7 @@ export function operatorCommand(name: string, about: string, examples: readonly 
 export function readerCommand(name: string, about: string, examples: readonly string[]): Command {
   return operatorCommand(name, about, examples).addHelpText(
     'after',
-    '\nIt speaks as the operator where an operator key is set, and as the client of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET where those are. Both come before what a sandbox or a profile has.',
+    '\nIt speaks as the operator where an operator key is set, and as the client of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET (or PAYBELL_CLIENT_KEY_FILE) where those are. Both come before what a sandbox or a profile has.',
   )
 }
 

@@ -9,6 +9,8 @@ export interface SavedService {
   operatorKey?: string
   clientId?: string
   clientSecret?: string
+  /** Where its private key is, instead: the key stays in its file. */
+  clientKeyFile?: string
   accountId?: string
 }
 

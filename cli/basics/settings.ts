@@ -21,6 +21,11 @@ export const CALLER_SETTINGS = [
   },
   { name: 'PAYBELL_CLIENT_ID', about: "A client's id, for what an integrator does." },
   { name: 'PAYBELL_CLIENT_SECRET', secret: true, about: 'The secret of that client.' },
+  {
+    name: 'PAYBELL_CLIENT_KEY',
+    secret: true,
+    about: 'Instead of the secret: a private key of that client, as PEM or JWK.',
+  },
   { name: 'PAYBELL_ACCOUNT_ID', about: 'The account, where --account is not given.' },
   {
     name: 'PAYBELL_SHARED_KEY',
@@ -53,6 +58,7 @@ export interface CallerConfig {
   operatorKey: string | null
   clientId: string | null
   clientSecret: string | null
+  clientKey: string | null
   accountId: string | null
   sharedKey: string | null
   allowsInsecureHttp: boolean
@@ -90,12 +96,16 @@ export function loadCallerConfig(
     operatorKey: read('PAYBELL_OPERATOR_KEY'),
     clientId: read('PAYBELL_CLIENT_ID'),
     clientSecret: read('PAYBELL_CLIENT_SECRET'),
+    clientKey: read('PAYBELL_CLIENT_KEY'),
     accountId: read('PAYBELL_ACCOUNT_ID'),
     sharedKey: read('PAYBELL_SHARED_KEY'),
     allowsInsecureHttp: allowed === 'true',
     profile: read('PAYBELL_PROFILE'),
     dataDir: read('PAYBELL_DATA_DIR') ?? '.paybell',
     configDir: read('XDG_CONFIG_HOME'),
+  }
+  if (config.clientSecret !== null && config.clientKey !== null) {
+    faults.push('PAYBELL_CLIENT_SECRET and PAYBELL_CLIENT_KEY are both set: keep one')
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze(config)

@@ -4,9 +4,12 @@
 // because a key of the operator lies near.
 
 import { resolve } from 'node:path'
+import type { Credentials } from '../../sdk/src/calling/client-caller.ts'
 import { isSafeForSecrets } from '../../sdk/src/calling/service-options.ts'
+import type { PrivateKey } from '../../sdk/src/plain/private-key.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
-import { type Agent, Api, keyBearer, tokenBearer } from './api.ts'
+import { type Agent, Api, keyBearer } from './api.ts'
+import { clientBearer, readClientKey, readClientKeyFile } from './client-credentials.ts'
 import { readGivenText } from './given-file.ts'
 import { Profiles, type SavedService } from './profiles.ts'
 import { UsageError } from './run.ts'
@@ -102,20 +105,21 @@ export class Target {
     if (keyFile !== undefined) return true
     if ((clientId ?? clientSecret ?? clientSecretFile) !== undefined) return false
     if (this.config.operatorKey !== null) return true
-    return (this.config.clientId ?? this.config.clientSecret) === null ? null : false
+    const { clientId: ofSettings, clientSecret: secret, clientKey } = this.config
+    return (ofSettings ?? secret ?? clientKey) === null ? null : false
   }
 
   async #isOperatorFound(): Promise<boolean> {
     const saved = await this.#savedAt(this.#options.url ?? this.config.url)
-    return saved?.operatorKey !== undefined || saved?.clientSecret === undefined
+    return saved?.operatorKey !== undefined || saved?.clientId === undefined
   }
 
   /** For the client's side: what an integrator does, with a token made from the credentials. */
   async client(onTokenRefused?: () => void): Promise<Api> {
     const clientId = this.#options.clientId ?? this.config.clientId
-    const clientSecret = await this.#clientSecret()
+    const proof = await this.#proof()
     const url = this.#options.url ?? this.config.url
-    const isGiven = clientId !== null && clientSecret !== null
+    const isGiven = clientId !== null && proof !== null
     const saved = url !== null && isGiven ? null : await this.#savedAt(url)
     const baseUrl = url ?? saved?.baseUrl
     if (baseUrl === undefined) {
@@ -123,21 +127,22 @@ export class Target {
         `no service is named. Sign in with paybell login --url URL, give --url, or start a sandbox.${this.#looked()}`,
       )
     }
-    const isHalf = (clientId === null) !== (clientSecret === null)
+    const isHalf = (clientId === null) !== (proof === null)
     if (isHalf && !(clientId !== null && clientId === saved?.clientId)) {
+      const name = proof && 'privateKey' in proof ? 'PAYBELL_CLIENT_KEY' : 'PAYBELL_CLIENT_SECRET'
       throw new UsageError(
-        'only one of PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET is set. Set both, or none of them.',
+        `only one of PAYBELL_CLIENT_ID and ${name} is set. Set both, or none of them.`,
       )
     }
-    const credentials = isGiven ? { clientId, clientSecret } : credentialsOf(saved)
+    const credentials = isGiven ? { clientId, ...proof } : await credentialsOf(saved)
     if (!credentials) {
       throw new UsageError(
-        'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or sign in: paybell login',
+        'no credentials are given. Set PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET (or PAYBELL_CLIENT_KEY_FILE), or sign in: paybell login',
       )
     }
     this.#sayAs(`the client ${credentials.clientId}`, baseUrl, saved)
     await this.assertSafe(baseUrl)
-    const bearer = tokenBearer(baseUrl, credentials)
+    const bearer = clientBearer(baseUrl, credentials)
     return new Api({
       url: baseUrl,
       agent: this.#agent,
@@ -148,17 +153,25 @@ export class Target {
           return bearer.refuse(token)
         },
       },
-      refusedHint: 'Check PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
+      refusedHint:
+        'privateKey' in credentials
+          ? 'Check PAYBELL_CLIENT_ID, and that the public part of this key was given to the operator.'
+          : 'Check PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
     })
   }
 
-  async #clientSecret(): Promise<string | null> {
+  /** What is shown for the client that is named; an argument beats the settings. */
+  async #proof(): Promise<{ clientSecret: string } | { privateKey: PrivateKey } | null> {
     const { clientSecret, clientSecretFile } = this.#options
     if (clientSecret !== undefined && clientSecretFile !== undefined) {
       throw new UsageError('give --client-secret or --client-secret-file, not both.')
     }
-    if (clientSecretFile !== undefined) return readSecretFile(clientSecretFile)
-    return clientSecret ?? this.config.clientSecret
+    const given =
+      clientSecretFile === undefined ? clientSecret : await readSecretFile(clientSecretFile)
+    if (given !== undefined) return { clientSecret: given }
+    const { clientSecret: secret, clientKey } = this.config
+    if (secret !== null) return { clientSecret: secret }
+    return clientKey === null ? null : { privateKey: readClientKey(clientKey) }
   }
 
   /** Throws where a secret would go in clear to another machine, unless the caller allows that. */
@@ -245,6 +258,7 @@ const NO_SERVICE = {
   operatorKey: null,
   clientId: null,
   clientSecret: null,
+  clientKey: null,
   accountId: null,
 }
 
@@ -252,9 +266,13 @@ function asFound({ name, service }: { name: string; service: SavedService }): Fo
   return { service, as: `the profile ${name}` }
 }
 
-function credentialsOf(saved: SavedService | null) {
-  if (saved?.clientId === undefined || saved.clientSecret === undefined) return null
-  return { clientId: saved.clientId, clientSecret: saved.clientSecret }
+async function credentialsOf(saved: SavedService | null): Promise<Credentials | null> {
+  const { clientId, clientSecret, clientKeyFile } = saved ?? {}
+  if (clientId === undefined) return null
+  if (clientKeyFile !== undefined) {
+    return { clientId, privateKey: await readClientKeyFile(clientKeyFile) }
+  }
+  return clientSecret === undefined ? null : { clientId, clientSecret }
 }
 
 /** Of the session of a person who signed in with the company, which stands in the place of a key. */

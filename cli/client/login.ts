@@ -1,9 +1,10 @@
 // `paybell login`, `logout` and `profiles`: who this machine is at which service, kept for the commands that follow.
 
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { PaybellError } from '../../sdk/src/plain/errors.ts'
-import { tokenBearer } from '../basics/api.ts'
+import { clientBearer, readClientKeyFile } from '../basics/client-credentials.ts'
 import { type Call, calling, family, JSON_HELP, plainCommand } from '../basics/command.ts'
 import { id, webUrl } from '../basics/parse.ts'
 import {
@@ -32,6 +33,7 @@ export function loginCommand(): Command {
     [
       'paybell login --url https://payments.example.com',
       'paybell login live --url https://payments.example.com --client-id ID < secret.txt',
+      'paybell login live --url https://payments.example.com --client-id ID --key-file client.pem',
       'paybell login ops --url https://payments.example.com --operator < key.txt',
       'paybell login me --url https://payments.example.com --sso',
     ],
@@ -41,23 +43,27 @@ export function loginCommand(): Command {
     .requiredOption('--url <url>', 'address of the service', webUrl)
     .option('--client-id <id>', 'the client; asked for on a terminal', id)
     .option('--account <id>', 'the account that commands mean which name none', id)
+    .option('--key-file <file>', "with the client's private key (PEM or JWK) instead of a secret")
     .option('--operator', 'with an operator key instead of credentials of a client')
     .option('--sso', 'as an operator with your company, in the browser, for 8 hours')
     .option('--no-browser', 'with --sso: print the address and open no browser')
     .addHelpText(
       'after',
-      '\nThe secret is asked for on a terminal, or read from stdin. It is kept in ~/.config/paybell/profiles.json (mode 0600).',
+      '\nThe secret is asked for on a terminal, or read from stdin. It is kept in ~/.config/paybell/profiles.json (mode 0600); a private key stays in its file.',
     )
     .action(calling(login))
 }
 
 async function login(call: Call<LoginOptions>, name: string): Promise<void> {
-  const { url, operator, sso, account, clientId } = call.options
+  const { url, operator, sso, account, clientId, keyFile } = call.options
   const baseUrl = url as string
   if (sso && (operator || (clientId ?? account) !== undefined)) {
     throw new UsageError(
       '--sso is for people: give neither --operator nor --client-id nor --account.',
     )
+  }
+  if (keyFile !== undefined && (operator || sso)) {
+    throw new UsageError('--key-file is for clients: give neither --operator nor --sso.')
   }
   await call.target.assertSafe(baseUrl)
   const { service, as } = sso
@@ -65,7 +71,10 @@ async function login(call: Call<LoginOptions>, name: string): Promise<void> {
     : asItself(
         operator
           ? await operatorService(baseUrl)
-          : await clientService(baseUrl, clientId ?? (await askForClient()), account),
+          : {
+              ...(await clientService(baseUrl, clientId ?? (await askForClient()), keyFile)),
+              ...(account === undefined ? {} : { accountId: account }),
+            },
       )
   const profiles = new Profiles(call.target.config.configDir)
   await profiles.save(name, service)
@@ -100,11 +109,16 @@ async function askForClient(): Promise<string> {
 async function clientService(
   baseUrl: string,
   clientId: string,
-  accountId: string | undefined,
+  keyFile: string | undefined,
 ): Promise<SavedService> {
+  if (keyFile !== undefined) {
+    const privateKey = await readClientKeyFile(keyFile)
+    await clientBearer(baseUrl, { clientId, privateKey }).get()
+    return { baseUrl, clientId, clientKeyFile: resolve(keyFile) }
+  }
   const clientSecret = required(await readSecret('Client secret'), 'no secret is given.')
-  await tokenBearer(baseUrl, { clientId, clientSecret }).get()
-  return { baseUrl, clientId, clientSecret, ...(accountId === undefined ? {} : { accountId }) }
+  await clientBearer(baseUrl, { clientId, clientSecret }).get()
+  return { baseUrl, clientId, clientSecret }
 }
 
 async function operatorService(baseUrl: string): Promise<SavedService> {

@@ -48,7 +48,7 @@ export function clientCommand(name: string, about: string, examples: readonly st
     .option('--account <id>', 'the account (PAYBELL_ACCOUNT_ID)', id)
     .addHelpText(
       'after',
-      '\nThe credentials are PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, those of paybell login, or those of the sandbox.',
+      '\nThe credentials are PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET (or PAYBELL_CLIENT_KEY_FILE), those of paybell login, or those of the sandbox.',
     )
 }
 

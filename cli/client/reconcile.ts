@@ -68,7 +68,7 @@ export function reconcileCommand(): Command {
     .option('--recover', 'have what is missing or exhausted sent again')
     .addHelpText(
       'after',
-      '\nThe credentials are PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET, or those of the sandbox.',
+      '\nThe credentials are PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET (or PAYBELL_CLIENT_KEY_FILE), or those of the sandbox.',
     )
     .action(calling(compare))
 }

@@ -1,10 +1,11 @@
 // `paybell clients keys …`: the public keys with which a client proves who it is, and whether its secrets still count.
 
-import { readFile } from 'node:fs/promises'
+import { createPublicKey } from 'node:crypto'
 import type { Command } from 'commander'
 import type { ClientItem, ClientKey } from '../../sdk/src/internal/operator-types.ts'
 import type { Api } from '../basics/api.ts'
 import { type Call, calling, family, operatorCommand } from '../basics/command.ts'
+import { readGivenText } from '../basics/given-file.ts'
 import { type PageOptions, showPage, withPage } from '../basics/lists.ts'
 import { id, oneOf } from '../basics/parse.ts'
 import { UsageError } from '../basics/run.ts'
@@ -24,15 +25,18 @@ export function clientKeysCommand(): Command {
 }
 
 function add(): Command {
-  return operatorCommand('add', 'Add a public key: Ed25519, P-256 or RSA, as a JWK.', [
+  return operatorCommand('add', 'Add a public key: Ed25519, P-256 or RSA, as PEM or JWK.', [
+    `paybell clients keys add ${CLIENT} client-public.pem`,
     `paybell clients keys add ${CLIENT} public.jwk`,
   ])
     .argument('<client>', 'id of the client', id)
-    .argument('<file>', 'file with the public key as a JWK')
+    .argument('<file>', 'file with the public key, as PEM or JWK')
     .action(
       calling(async (call: Call, clientId: string, file: string) => {
         const api = await call.operator()
-        const answer = await api.post(`${PATH}/${clientId}/keys`, { jwk: await readJwk(file) })
+        const answer = await api.post(`${PATH}/${clientId}/keys`, {
+          jwk: await readPublicKey(file),
+        })
         call.answer<ClientKey>(answer, ({ kid, alg }) => {
           call.fields([
             ['Key id', kid],
@@ -43,12 +47,42 @@ function add(): Command {
     )
 }
 
-async function readJwk(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'))
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`)
+async function readPublicKey(file: string): Promise<unknown> {
+  const text = await readGivenText(file)
+  // The service would refuse it, and has no business to see it.
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
+    throw new UsageError(
+      `${file} holds a private key, which stays with the client. Its public part: openssl pkey -in ${file} -pubout`,
+    )
   }
+  return text.includes('-----BEGIN ') ? readPem(file, text) : readJwk(file, text)
+}
+
+function readPem(file: string, text: string): unknown {
+  try {
+    return createPublicKey(text).export({ format: 'jwk' })
+  } catch {
+    throw new UsageError(
+      `${file} holds no public key that can be used here: it must be Ed25519, P-256 or RSA.`,
+    )
+  }
+}
+
+function readJwk(file: string, text: string): unknown {
+  let jwk: unknown
+  try {
+    jwk = JSON.parse(text)
+  } catch {
+    throw new UsageError(
+      `${file} is neither PEM nor a JWK: it has no line such as "-----BEGIN PUBLIC KEY-----", and is not JSON.`,
+    )
+  }
+  if (typeof jwk === 'object' && jwk !== null && 'd' in jwk) {
+    throw new UsageError(
+      `${file} holds a private key (its member d), which stays with the client: add its public part.`,
+    )
+  }
+  return jwk
 }
 
 function list(): Command {

@@ -140,7 +140,8 @@ async function perform(
 /** The sandbox's own client, whatever the settings say. */
 function clientOf(call: Call, sandbox: SandboxFile): Promise<Api> {
   const { clientId, clientSecret, accountId, baseUrl } = sandbox
-  const config = { ...call.target.config, clientId, clientSecret, accountId, url: baseUrl }
+  const own = { clientId, clientSecret, clientKey: null, accountId, url: baseUrl }
+  const config = { ...call.target.config, ...own }
   return new Target(config, {}, () => {}).client()
 }
 

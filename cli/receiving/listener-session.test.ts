@@ -63,6 +63,7 @@ async function start(t: TestContext, script: Record<string, Answer[]>) {
     operatorKey: null,
     clientId: 'client',
     clientSecret: 'secret',
+    clientKey: null,
     accountId: null,
     sharedKey: null,
     allowsInsecureHttp: false,

@@ -3,7 +3,7 @@
 
 export type { CallDetails } from './calling/caller.ts'
 export { type Client, createClient } from './calling/client.ts'
-export type { ClientOptions } from './calling/client-caller.ts'
+export type { ClientOptions, Credentials } from './calling/client-caller.ts'
 export type { MissingEvents, PageQuery, Recovery } from './calling/endpoint-calls.ts'
 export type {
   DeliveryQuery,
@@ -27,6 +27,7 @@ export {
   type Window,
 } from './plain/ids-digest.ts'
 export { parseExact, toExactJson, toMinorUnits } from './plain/money.ts'
+export type { PrivateJwk, PrivateKey } from './plain/private-key.ts'
 export {
   type HourDifference,
   type ReconcileOptions,

@@ -13,7 +13,7 @@ import { VERSION } from './plain/version.ts'
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const OWN = /\/sdk\/src\/(?:[\w-]+\/)?[\w-]+\.ts$/
 const ENTRIES = ['index.ts', 'adapters.ts', 'operator.ts']
-const GZIPPED_BYTES_MAX = 14 * 1024
+const GZIPPED_BYTES_MAX = 15 * 1024
 
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
@@ -28,7 +28,7 @@ async function bundle(entry: string): Promise<string> {
   return outputFiles[0]?.text ?? ''
 }
 
-test('what an integrator loads is under 14 KB, minified and gzipped; so is what a producer loads', async (t) => {
+test('what an integrator loads is under 15 KB, minified and gzipped; so is what a producer loads', async (t) => {
   const sizes = await Promise.all(
     ENTRIES.map(async (entry) => gzipSync(await bundle(entry), { level: 9 }).length),
   )

@@ -73,6 +73,7 @@ const ANSWERS: Readonly<Record<string, (body: string) => Response>> = {
   [`PATCH /v1/webhooks/${WEBHOOK}`]: () => Response.json({ id: WEBHOOK }),
   [`POST /v1/webhooks/${WEBHOOK}/replay-missing`]: () =>
     Response.json({ wouldQueue: 1, queued: 1 }),
+  'GET /v1/webhooks': () => Response.json({ content: [{ endpointUrl: 'https://example.com' }] }),
   'PUT /v1/notices': () => Response.json({ recent: [] }),
   'GET /v1/notices': () => Response.json({ recent: [] }),
   [`GET /v1/webhooks/${WEBHOOK}/statement`]: () => Response.json({ jws: emptyStatement() }),

@@ -6,6 +6,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
+import { exportJWK, generateKeyPair, jwtVerify } from 'jose'
 import { PaybellError } from '../plain/errors.ts'
 import { createClient } from './client.ts'
 import type { ClientOptions } from './client-caller.ts'
@@ -27,7 +28,9 @@ const SECRET = 'pbs_very-secret'
 async function setUp(
   t: TestContext,
   reply: (seen: Seen, calls: number) => Reply,
-  options: Partial<ClientOptions> = {},
+  options: Partial<Omit<ClientOptions, 'clientSecret'>> & {
+    clientSecret?: string | undefined
+  } = {},
 ) {
   const seen: Seen[] = []
   let tokens = 0
@@ -69,7 +72,7 @@ async function setUp(
     accountId: 'account-1',
     random: () => 0,
     ...options,
-  })
+  } as ClientOptions)
   return { client, seen, tokens: () => tokens }
 }
 
@@ -469,6 +472,62 @@ test('deliveries and pages of webhooks can be walked through', async (t) => {
   const webhooks: string[] = []
   for await (const { id } of client.webhooks.all()) webhooks.push(id)
   assert.deepEqual(webhooks, ['w0', 'w1', 'w2'])
+})
+
+test('with a private key each try brings an assertion of its own, made for this token endpoint', async (t) => {
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true })
+  const asked: Seen[] = []
+  const { client } = await setUp(
+    t,
+    (one) => {
+      if (one.path !== '/base/auth/token') return { body: {} }
+      asked.push(one)
+      if (asked.length === 1) return { status: 503, body: { code: 'not-ready', detail: 'Wait.' } }
+      if (asked.length === 2) return 'reset'
+      return { body: { access_token: 'token-1', expires_in: 3600, token_type: 'Bearer' } }
+    },
+    {
+      // Without it the server of these tests gives tokens by itself.
+      fetch: (input, init) => fetch(input, init),
+      clientId: 'c',
+      clientSecret: undefined,
+      privateKey: await exportJWK(privateKey),
+    },
+  )
+  const nowMs = Date.now()
+  await client.payments.get('p')
+  assert.equal(asked.length, 3)
+  const jtis = []
+  for (const { headers, body } of asked) {
+    assert.equal(headers['content-type'], 'application/x-www-form-urlencoded')
+    const form = new URLSearchParams(body)
+    assert.deepEqual([...form.keys()], ['grant_type', 'client_assertion_type', 'client_assertion'])
+    const assertion = form.get('client_assertion') ?? ''
+    const { payload, protectedHeader } = await jwtVerify(assertion, publicKey)
+    assert.deepEqual(protectedHeader, { alg: 'EdDSA', typ: 'JWT' })
+    assert.deepEqual([payload.iss, payload.sub], ['c', 'c'])
+    assert.match(String(payload.aud), /^http:\/\/127\.0\.0\.1:\d+\/base\/auth\/token$/)
+    assert.equal(Number(payload.exp) - Number(payload.iat), 120)
+    assert.ok(Math.abs(Number(payload.iat) * 1_000 - nowMs) < 60_000)
+    jtis.push(payload.jti)
+  }
+  assert.equal(new Set(jtis).size, 3)
+})
+
+test('the private key is never shown, and what cannot be one is refused at once', async () => {
+  const good = { baseUrl: 'https://paybell.example', clientId: 'c' }
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const jwk = await exportJWK(privateKey)
+  const client = createClient({ ...good, privateKey: jwk })
+  assert.ok(!inspect(client, { depth: 9, showHidden: true }).includes(String(jwk.d)))
+  assert.ok(!JSON.stringify(client).includes(String(jwk.d)))
+  for (const [changes, message] of [
+    [{ privateKey: 'no key' }, /privateKey is not PEM/],
+    [{ privateKey: jwk, clientSecret: SECRET }, /clientSecret or privateKey, not both/],
+    [{}, /clientSecret is missing. Give it, or privateKey/],
+  ] as const) {
+    assert.throws(() => createClient({ ...good, ...changes } as ClientOptions), message)
+  }
 })
 
 test('options that cannot work are refused at once, and the secret is never shown', () => {

@@ -95,7 +95,7 @@ export function webhookCalls(caller: Caller) {
      *
      * ```js
      * const { content } = await paybell.webhooks.list({ kind: 'any', failing: true, health: true })
-     * for (const { endpointUrl, health } of content) console.log(endpointUrl, health.failingSince)
+     * for (const { endpointUrl, health } of content) console.log(endpointUrl, health?.failingSince)
      * ```
      */
     list: (query: EndpointQuery = {}, details?: CallOptions) =>

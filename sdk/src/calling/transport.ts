@@ -22,8 +22,8 @@ export interface Call extends CallOptions {
   headers: () => Promise<Record<string, string>>
   /** Sent as JSON. */
   body?: unknown
-  /** Sent as it is, instead. */
-  content?: string | Bytes | undefined
+  /** Sent as it is, instead; a function makes it for each try. */
+  content?: string | Bytes | (() => Promise<string>) | undefined
   /** May be made twice without harm. */
   isSafe: boolean
   /** Called after a 401; returns true when it makes sense to try again at once. */
@@ -74,7 +74,7 @@ export async function open(options: TransportOptions, call: Call): Promise<Respo
   const headers = await call.headers()
   let response: Response
   try {
-    response = await options.fetch(call.url, toInit(call, headers, call.signal))
+    response = await options.fetch(call.url, await toInit(call, headers, call.signal))
     if (response.ok) return response
     throw toError(response, await readBytes(response, ANSWER_BYTES_MAX))
   } catch (error) {
@@ -85,6 +85,7 @@ export async function open(options: TransportOptions, call: Call): Promise<Respo
 
 async function tryOnce(options: TransportOptions, call: Call): Promise<Answer | PaybellError> {
   const headers = await call.headers()
+  const init = await toInit(call, headers)
   const limit = new AbortController()
   const stop = () => limit.abort(call.signal?.reason)
   call.signal?.addEventListener('abort', stop)
@@ -95,7 +96,7 @@ async function tryOnce(options: TransportOptions, call: Call): Promise<Answer | 
     limit.abort()
   }, timeoutMs)
   try {
-    const response = await options.fetch(call.url, toInit(call, headers, limit.signal))
+    const response = await options.fetch(call.url, { ...init, signal: limit.signal })
     const bytes = await readBytes(response, ANSWER_BYTES_MAX)
     const { status } = response
     return response.ok ? { status, headers: response.headers, bytes } : toError(response, bytes)
@@ -110,12 +111,13 @@ async function tryOnce(options: TransportOptions, call: Call): Promise<Answer | 
   }
 }
 
-function toInit(
+async function toInit(
   { method, body, content }: Call,
   headers: Record<string, string>,
-  signal: AbortSignal | undefined,
-): RequestInit {
-  const sent = content ?? (body === undefined ? undefined : JSON.stringify(body))
+  signal?: AbortSignal,
+): Promise<RequestInit> {
+  const given = typeof content === 'function' ? await content() : content
+  const sent = given ?? (body === undefined ? undefined : JSON.stringify(body))
   return {
     method,
     headers,

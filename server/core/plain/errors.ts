@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'invalid-query'
   // who is asking
   | 'invalid-credentials'
+  | 'keys-only'
   | 'unsupported-grant-type'
   | 'missing-token'
   | 'invalid-token'

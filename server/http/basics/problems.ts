@@ -23,6 +23,11 @@ export const PROBLEMS: Record<ErrorCode, ProblemKind> = {
   'invalid-fields': { status: 400, title: 'The request body is invalid' },
   'invalid-query': { status: 400, title: 'The query parameters are invalid' },
   'invalid-credentials': { status: 401, title: 'The credentials are wrong', challenge: 'Bearer' },
+  'keys-only': {
+    status: 401,
+    title: 'The client gets tokens with its keys only',
+    challenge: 'Bearer',
+  },
   'unsupported-grant-type': { status: 400, title: 'The grant type is not supported' },
   'missing-token': { status: 401, title: 'An access token is required', challenge: 'Bearer' },
   'invalid-token': {

@@ -54,19 +54,32 @@ export class Logins {
   async check(login: Login): Promise<CheckedLogin> {
     // Ids that cannot be a client's count as one, so that memory does not grow with made-up ids.
     const clientId = isUuid(login.clientId) ? login.clientId.toLowerCase() : NIL_UUID
-    const match = await this.#attempts.judge({ name: clientId, address: login.address }, () =>
-      this.#checkSecret(clientId, login.clientSecret),
+    let isOfKeysOnly = false
+    const match = await this.#attempts.judge(
+      { name: clientId, address: login.address },
+      async () => {
+        const found = await this.#checkSecret(clientId, login.clientSecret)
+        if (found !== 'keys-only') return found
+        isOfKeysOnly = true
+        return null
+      },
     )
-    if (match === null) {
-      throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
+    if (match !== null) return { clientId, ...match }
+    // Who does not have the secret is not told which clients these are.
+    if (isOfKeysOnly) {
+      throw new ServiceError(
+        'keys-only',
+        'This client gets tokens with its keys only: its secrets no longer count. Sign in with its private key.',
+      )
     }
-    return { clientId, ...match }
+    throw new ServiceError('invalid-credentials', 'The clientId or the clientSecret is wrong.')
   }
 
+  /** `keys-only` where the secret is right, and no longer counts. */
   async #checkSecret(
     clientId: string,
     secret: string,
-  ): Promise<{ clientKey: number; secretId: string } | null> {
+  ): Promise<{ clientKey: number; secretId: string } | 'keys-only' | null> {
     const { clientKey, status, credentials, secrets } = await this.#credentials.ask(clientId)
     const { pool, sealer } = this.#deps
     // All are compared, also after a match: the time does not show which one it was.
@@ -74,7 +87,8 @@ export class Logins {
       sealer.matches(secret, stored.digest, stored.masterKeyId),
     )
     const [match] = matching
-    if (match === undefined || status !== 'ACTIVE' || credentials === 'keys') return null
+    if (match === undefined || status !== 'ACTIVE') return null
+    if (credentials === 'keys') return 'keys-only'
     if (!sealer.isCurrent(match.masterKeyId)) {
       // Only now is the secret known: rehashed under the current key, it no longer needs the old one.
       const digest = sealer.digest(secret)

@@ -273,7 +273,7 @@ test('a form with half an assertion, another type or two methods is a 400', asyn
   }
 })
 
-test('with credentials: keys the secrets get no token, as if they were wrong, until they are taken back', async (t) => {
+test('regression: with credentials: keys the right secret is told so, a wrong one nothing; until secrets are taken back', async (t) => {
   const { server, sign, clientId, clientSecret } = await setUp(t)
   const { app } = server
   const patch = async (payload: object) =>
@@ -287,15 +287,26 @@ test('with credentials: keys the secrets get no token, as if they were wrong, un
     app.inject({ method: 'POST', url: '/auth/token', payload: { clientId, clientSecret } })
   assert.equal((await patch({ credentials: 'keys' })).json().credentials, 'keys')
   const refused = await login()
-  assertProblem(refused, 401, 'invalid-credentials')
-  const wrong = await app.inject({
+  assertProblem(refused, 401, 'keys-only')
+  assert.equal(refused.json().error, 'invalid_client')
+  assert.match(refused.json().detail, /^This client gets tokens with its keys only/)
+  // No oracle: who has no right secret sees what is said of a client that does not exist.
+  const wrongs = []
+  for (const id of [clientId, randomUUID()]) {
+    const payload = { clientId: id, clientSecret: 'wrong' }
+    const wrong = await app.inject({ method: 'POST', url: '/auth/token', payload })
+    assertProblem(wrong, 401, 'invalid-credentials')
+    const { instance: _, ...body } = wrong.json()
+    wrongs.push({ ...body, length: wrong.headers['content-length'] })
+  }
+  assert.deepEqual(wrongs[0], wrongs[1])
+  const atConsole = await app.inject({
     method: 'POST',
-    url: '/auth/token',
-    payload: { clientId, clientSecret: 'wrong' },
+    url: '/console/session',
+    headers: { 'x-paybell-console': '1' },
+    payload: { clientId, clientSecret },
   })
-  const { instance: _one, ...body } = refused.json()
-  const { instance: _other, ...wrongBody } = wrong.json()
-  assert.deepEqual(body, wrongBody)
+  assertProblem(atConsole, 401, 'keys-only')
   assert.equal((await send(server, asserted(await sign()))).statusCode, 200)
   const { rows } = await pool.query(
     'select object, changes::json as changes from audit where action = $1',
@@ -311,7 +322,9 @@ test('with credentials: keys the secrets get no token, as if they were wrong, un
   assert.equal((await login()).statusCode, 200)
   assertProblem(await patch({}), 400, 'invalid-fields')
   assertProblem(await patch({ credentials: 'secrets' }), 400, 'invalid-fields')
+  assert.equal((await patch({ credentials: 'keys' })).statusCode, 200)
   assert.equal((await patch({ status: 'DISABLED' })).statusCode, 200)
+  assertProblem(await login(), 401, 'invalid-credentials')
   await detailOf(await send(server, asserted(await sign())))
 })
 

@@ -132,6 +132,7 @@ export function tokenRoutes(
         problems: [
           'unsupported-grant-type',
           'invalid-credentials',
+          'keys-only',
           'too-many-requests',
           'client-moved',
         ],

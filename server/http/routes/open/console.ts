@@ -179,7 +179,7 @@ function addSession(app: App, deps: ConsoleRoutesDeps): void {
       answers: {
         204: answer('Signed in: the session is in the cookie.', EMPTY_BODY),
       },
-      problems: ['malformed-request', 'invalid-credentials', 'too-many-requests'],
+      problems: ['malformed-request', 'invalid-credentials', 'keys-only', 'too-many-requests'],
     }),
     handler: async (request, reply) => {
       const isEmbedded = consolePlace(request) === 'embedded'
