@@ -709,6 +709,12 @@ create table receiver_checks (
   constraint receiver_checks_pkey PRIMARY KEY (client_key, endpoint_id)
 );
 
+create table revoked_webhook_keys (
+  kid text not null,
+  revoked_at timestamp with time zone not null,
+  constraint revoked_webhook_keys_pkey PRIMARY KEY (kid)
+);
+
 create table sealing (
   is_only boolean not null default true,
   is_derived boolean not null,

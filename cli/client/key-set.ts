@@ -18,7 +18,8 @@ export async function readKeySet(file: string): Promise<KeySet> {
 }
 
 export function toKeySet(value: unknown, where: string): KeySet {
-  const { keys, retired = [] } = (value ?? {}) as Partial<KeySet>
-  if (Array.isArray(keys) && Array.isArray(retired)) return { keys, retired }
+  const { keys, retired = [], revoked = [] } = (value ?? {}) as Partial<KeySet>
+  const lists = [keys, retired, revoked]
+  if (keys !== undefined && lists.every(Array.isArray)) return { keys, retired, revoked }
   throw new UsageError(`${where} has no public keys. Save those of ${KEYS_PATH}.`)
 }

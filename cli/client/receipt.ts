@@ -47,7 +47,7 @@ interface VerifyOptions {
 function verify(): Command {
   return plainCommand(
     'verify',
-    'Check a receipt with the public keys of the service; exit 1 when it is not genuine.',
+    'Check a receipt with the public keys of the service; exit 1 when it is not proven genuine.',
     [
       'paybell receipt verify receipt.jws',
       'paybell receipt verify receipt.jws --keys webhook-keys.json',
@@ -60,14 +60,22 @@ function verify(): Command {
     .action(calling(verifyFile))
 }
 
+/** Of what is not proven. After a revocation no one can tell: it is called neither genuine nor forged. */
+const VERDICTS = {
+  'not-genuine': { genuine: false, text: 'The receipt is not genuine.' },
+  'key-revoked': { genuine: null, text: 'The receipt cannot be verified.' },
+} as const
+
 async function verifyFile(call: Call<VerifyOptions>, file: string): Promise<void> {
   const jws = await readGivenOrInput(file)
   try {
     show(call, await verifyReceipt(jws, await readKeys(call)))
   } catch (error) {
-    if (!(error instanceof PaybellError) || error.code !== 'not-genuine') throw error
-    if (call.isJson) call.print(JSON.stringify({ genuine: false, reason: error.message }))
-    else call.print(call.paint.red(`The receipt is not genuine. ${error.message}`))
+    if (!(error instanceof PaybellError) || !(error.code in VERDICTS)) throw error
+    const { genuine, text } = VERDICTS[error.code as keyof typeof VERDICTS]
+    const { code, message: reason } = error
+    if (call.isJson) call.print(JSON.stringify({ genuine, code, reason }))
+    else call.print(call.paint.red(`${text} ${reason}`))
     throw new SilentFailure()
   }
 }

@@ -5,20 +5,16 @@ import type { Command } from 'commander'
 import type { RevokedKey } from '../../sdk/src/internal/operator-types.ts'
 import { type Call, calling, operatorCommand } from '../basics/command.ts'
 import { id } from '../basics/parse.ts'
+import type { PUBLISHED } from './published-keys.ts'
 
 const KEY = '01a1dd3c-57d6-7001-9e6f-60de241483ec'
-
-const PUBLISHED = {
-  'signing-keys': '/.well-known/jwks.json',
-  'webhook-keys': '/.well-known/webhook-keys.json',
-}
 
 export function revokeCommand(family: keyof typeof PUBLISHED, loss: string): Command {
   return operatorCommand('revoke', `Revoke a key that may have leaked. ${loss}`, [
     `paybell ${family} revoke ${KEY}`,
     `paybell ${family} revoke ${KEY} --yes --json`,
   ])
-    .argument('<kid>', `id of the key, as published at ${PUBLISHED[family]}`, id)
+    .argument('<kid>', `id of the key: paybell ${family} list shows them`, id)
     .option('--yes', 'do not ask for confirmation')
     .action(
       calling(async (call: Call<{ yes?: boolean }>, kid: string) => {

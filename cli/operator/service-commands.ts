@@ -8,6 +8,7 @@ import { given } from '../../server/core/plain/setting.ts'
 import { family, JSON_HELP, plainCommand } from '../basics/command.ts'
 import { integer } from '../basics/parse.ts'
 import { runCommand } from '../basics/run.ts'
+import { listKeysCommand } from './published-keys.ts'
 import { revokeCommand } from './revoke-key.ts'
 
 export function sandboxCommand(): Command {
@@ -97,6 +98,7 @@ export function signingKeysCommand(): Command {
       ),
     )
   return family('signing-keys', 'The keys that sign access tokens.', [
+    listKeysCommand('signing-keys', 'trusted'),
     rotate,
     revokeCommand('signing-keys', 'Tokens under it are refused: clients have to log in again.'),
   ])
@@ -133,11 +135,9 @@ export function webhookKeysCommand(): Command {
     'webhook-keys',
     'The service’s own keys, published at /.well-known/webhook-keys.json.',
     [
+      listKeysCommand('webhook-keys', 'signs'),
       rotate,
-      revokeCommand(
-        'webhook-keys',
-        'Receipts, statements and seals of the audit under it verify no more.',
-      ),
+      revokeCommand('webhook-keys', 'Receipts and statements under it can no longer be verified.'),
       adopt,
     ],
   )

@@ -8,6 +8,7 @@ const BYTES_MAX = 256 * 1_024
 interface KeySet {
   keys?: readonly { kid?: string }[]
   retired?: readonly { kid?: string }[]
+  revoked?: readonly { kid?: string }[]
 }
 
 /** `byCell` is what each cell last showed, and is brought up to date. */
@@ -30,10 +31,13 @@ export async function readKeySets(
   const sets = [...byCell.values()] as KeySet[]
   if (sets.length === 0) throw new CellFailure(cells[0]?.cell ?? 0, 'away')
   const keys = unique(sets.flatMap((set) => set.keys ?? []))
-  const retired = sets.some((set) => set.retired !== undefined)
-    ? { retired: unique(sets.flatMap((set) => set.retired ?? [])) }
-    : {}
-  return { keys, ...retired }
+  return { keys, ...joined(sets, 'retired'), ...joined(sets, 'revoked') }
+}
+
+/** Left out where no cell has such a list. */
+function joined(sets: readonly KeySet[], name: 'retired' | 'revoked') {
+  if (sets.every((set) => set[name] === undefined)) return {}
+  return { [name]: unique(sets.flatMap((set) => set[name] ?? [])) }
 }
 
 /** Cells that share their signing keys show the same. */

@@ -143,7 +143,7 @@ import {
   readOtherVersions,
   readSealingForm,
 } from '../../server/store/secrets/sealing-form.ts'
-import { readSigningKeys } from '../../server/store/secrets/signing-keys.ts'
+import { readRevokedWebhookKeys, readSigningKeys } from '../../server/store/secrets/signing-keys.ts'
 import { type DeliveryQuery, EVERY_DELIVERY } from '../../server/store/sql/delivery-query.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sample } from './sample.ts'
@@ -457,6 +457,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(`of ${table}`, () => readSigningKeys(pool, table))
     await recorder.record(`of ${table}`, () => readPrivateKeysToReseal(pool, table, PREFIX))
   }
+  await recorder.record('', () => readRevokedWebhookKeys(pool))
   await recorder.record('', () => readSealingForm(pool))
   await recorder.record('', () => readFormAndBound(pool))
   await recorder.record('', () => readLoneVersion(pool))

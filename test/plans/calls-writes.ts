@@ -172,6 +172,7 @@ import {
   lockSigningKeys,
   replaceAuthentications,
   retireSigningKeys,
+  saveRevokedWebhookKey,
 } from '../../server/store/secrets/signing-keys.ts'
 import { EVERY_DELIVERY } from '../../server/store/sql/delivery-query.ts'
 import { callRetries } from './calls-retries.ts'
@@ -392,6 +393,7 @@ async function credentials(recorder: Recorder, sample: Sample): Promise<void> {
     await recorder.record(label, () => deleteSigningKey(pool, table, 'new'))
   }
   await recorder.record('', () => forgetRetiredPrivateKeys(pool, now))
+  await recorder.record('', () => saveRevokedWebhookKey(pool, { kid: 'new', revokedAt: now }))
   const chain = { pem: 'x', fingerprint: SEALED, notBefore: now, notAfter: now }
   const named = { id: NEW, name: 'new', subject: 'CN=new', isDefault: false, createdAt: now }
   const clients = [clientKey]

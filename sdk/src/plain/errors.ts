@@ -10,6 +10,7 @@ export type LocalErrorCode =
   | 'unexpected-answer'
   | 'no-document'
   | 'not-genuine'
+  | 'key-revoked'
   | 'ids-forgotten'
 
 /**

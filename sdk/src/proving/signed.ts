@@ -10,6 +10,8 @@ export interface KeySet {
   keys: readonly SignedKey[]
   /** Those that sign no more; what they have signed is still good. */
   retired?: readonly SignedKey[] | undefined
+  /** Those that were revoked: nothing that they have signed can be verified any more. */
+  revoked?: readonly { kid: string; revokedAt: string }[] | undefined
 }
 
 export interface SignedKey {
@@ -18,7 +20,8 @@ export interface SignedKey {
 }
 
 /**
- * What a receipt says, when a key of the set has signed it; a `PaybellError` with the code `not-genuine` otherwise.
+ * What a receipt says, when a key of the set has signed it; a `PaybellError` with the code `not-genuine` otherwise, and with
+ * `key-revoked` when it names a key that was revoked: then it may be genuine or forged, and no one can tell.
  *
  * ```js
  * import { verifyReceipt } from '@paybell/sdk'
@@ -56,12 +59,21 @@ export async function verifySigned<Claims>(jws: string, set: KeySet, typ: string
   if (more.length > 0 || header === null) throw notGenuine('It is not a compact JWS.')
   if (header.alg !== 'EdDSA' || header.typ !== typ) throw notGenuine(`It is not a ${typ}.`)
   const found = [...set.keys, ...(set.retired ?? [])].find(({ kid }) => kid === header.kid)
-  if (found === undefined) throw notGenuine('None of the keys has its key id.')
+  if (found === undefined) throw notVerified(set, header.kid)
   const key = await importJwkX(found.x)
   if (key === null) throw notGenuine('The key with its key id is not an Ed25519 key.')
   const holds = await signatureHolds(fromBase64Url(signature), key, toBytes(`${head}.${body}`))
   if (!holds) throw notGenuine('The signature does not hold.')
   return readJson(body) as Claims
+}
+
+function notVerified({ revoked }: KeySet, kid: unknown): PaybellError {
+  const key = Array.isArray(revoked) ? revoked.find((one) => one?.kid === kid) : undefined
+  if (key === undefined) return notGenuine('None of the keys has its key id.')
+  return new PaybellError(
+    `It names the key ${key.kid}, which was revoked at ${key.revokedAt}: whether that key made it before then cannot be verified.`,
+    { code: 'key-revoked' },
+  )
 }
 
 function notGenuine(message: string): PaybellError {

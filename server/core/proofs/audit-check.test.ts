@@ -340,3 +340,97 @@ test('no change of one character to any row goes unseen', () => {
     ),
   )
 })
+
+const REVOKED_AT = '2026-11-16T00:00:00.000Z'
+const newer = generateKeyPairSync('ed25519')
+/** k1 was revoked; another key signs since. */
+const AFTER_REVOCATION = readSealKeys({
+  keys: [{ ...newer.publicKey.export({ format: 'jwk' }), kid: 'k2' }],
+  revoked: [{ kid: 'k1', revokedAt: REVOKED_AT }],
+})
+
+/** As in an export, and one more segment that the newer key has signed. */
+function withNewer(lines: readonly Line[], change: Partial<ListedSegment> = {}): Line[] {
+  const last = lines.findLast((line) => 'segment' in line) as ListedSegment
+  const rows = [makeRow((last.segment + 1) * 100)]
+  const { jws: _, ...made } = makeSegment(last.segment + 1, last.digest, rows)
+  const segment = { ...made, ...change }
+  return [
+    ...lines,
+    ...rows,
+    { ...segment, jws: signJws(toClaims(segment), newer.privateKey, 'k2') },
+  ]
+}
+
+const foundAfter = (lines: readonly Line[]) => {
+  const checker = new AuditChecker(AFTER_REVOCATION)
+  const finding = check(lines, checker)
+  return { finding, remarks: checker.checked.remarks }
+}
+
+test('regression: after a revocation the next segment of another key proves the chain, and that is said', () => {
+  const { finding, remarks } = foundAfter(withNewer(makeExport(3, 1, 4)))
+  assert.equal(finding, null)
+  assert.equal(remarks.length, 1)
+  assert.match(
+    remarks[0] ?? '',
+    /^Segments 1 to 3 are signed by a key that was revoked: k1, at 2026-11-16.* proven by segment 4/,
+  )
+})
+
+test('segments of a revoked key that nothing follows are a finding, unless a head was kept', () => {
+  const whole = makeExport(3, 1)
+  const { finding } = foundAfter(whole)
+  assert.deepEqual([finding?.code, finding?.segment], ['key-revoked', 1])
+  assert.match(finding?.detail ?? '', /k1, which was revoked at 2026-11-16/)
+  const last = whole.at(-1) as ListedSegment
+  assert.equal(check(whole, new AuditChecker(AFTER_REVOCATION, [last])), null)
+  const [first] = whole.filter((line) => 'segment' in line) as ListedSegment[]
+  const half = check(whole, new AuditChecker(AFTER_REVOCATION, [first as ListedSegment]))
+  assert.deepEqual([half?.code, half?.segment], ['key-revoked', 2])
+})
+
+test('who holds a revoked key changes nothing that another key has continued', () => {
+  const whole = makeExport(3, 2)
+  // Row 201 is altered, and its segment made again with the key that leaked.
+  const [kept, rows] = [whole.slice(0, 4), whole.slice(4, 6) as SealedRow[]]
+  const altered = rows.map((row, at) => (at === 1 ? { ...row, object: 'client:other' } : row))
+  const first = kept[3] as ListedSegment
+  const forged = makeSegment(2, first.digest, altered)
+  const honest = withNewer(whole).slice(-2)
+  const { finding } = foundAfter([...kept, ...altered, forged, ...honest])
+  assert.deepEqual([finding?.code, finding?.segment], ['segment-changed', 3])
+  // Nor by a signature that is none: the chain decides.
+  const unsigned = whole.map((line) =>
+    'segment' in line ? { ...line, jws: line.jws.replace(/.{20}$/, 'A'.repeat(20)) } : line,
+  )
+  assert.equal(foundAfter(withNewer(unsigned)).finding, null)
+  // A key that was never there is no revoked one.
+  const stranger = whole.map((line) =>
+    'segment' in line ? { ...line, jws: signJws(toClaims(line), privateKey, 'k9') } : line,
+  )
+  assert.equal(foundAfter(withNewer(stranger)).finding?.code, 'key-unknown')
+})
+
+test('the chain proves no rows before a segment of a revoked key whose own are all gone', () => {
+  const whole = makeExport(2, 2)
+  const [first, second] = whole.filter((line) => 'segment' in line) as ListedSegment[]
+  const claims = {
+    through: 2,
+    digest: second?.digest,
+    sealedAt: SEALED_AT,
+    head: 2,
+    retentionDays: 30,
+  }
+  const drop = { ...claims, droppedAt: '2027-01-15T03:25:00.000Z' }
+  const signed = signJws(drop, newer.privateKey, 'k2', DROP_TYPE)
+  const { rows: _, ...gone } = second as ListedSegment
+  const { rows: __, ...alsoGone } = first as ListedSegment
+  const after = withNewer(whole).slice(-2)
+  const { finding } = foundAfter([{ drop: signed }, ...whole.slice(0, 3), gone, ...after])
+  assert.deepEqual([finding?.code, finding?.segment], ['key-revoked', 1])
+  // Where those before it are gone, too, nothing is claimed of them.
+  assert.equal(foundAfter([{ drop: signed }, alsoGone, gone, ...after]).finding, null)
+  const late = foundAfter([{ drop: signJws(drop, privateKey, 'k1', DROP_TYPE) }, alsoGone])
+  assert.match(late.finding?.detail ?? '', /A drop is signed by the key k1, which was revoked/)
+})

@@ -16,6 +16,7 @@ import {
   toClaims,
 } from './audit-seal.ts'
 import { readSeal, type SealKeys } from './seal-signature.ts'
+import { type RevokedSeal, UnprovenSegments } from './unproven-segments.ts'
 
 /** A head that was seen before: it must be in the chain. */
 export type KnownHead = Pick<ListedSegment, 'segment' | 'digest'>
@@ -35,6 +36,9 @@ export class AuditChecker {
   readonly #dropped: DroppedSpan[] = []
   readonly #remarks: string[] = []
   #timesApart = { count: 0, first: '' }
+  readonly #unproven = new UnprovenSegments()
+  /** Of the segment that is being checked. */
+  #revoked: RevokedSeal | null = null
 
   constructor(keys: SealKeys, heads: readonly KnownHead[] = []) {
     this.#keys = keys
@@ -50,6 +54,7 @@ export class AuditChecker {
       head: this.#last?.digest ?? null,
       dropped: this.#dropped,
       remarks: [
+        ...this.#unproven.remarks,
         ...this.#remarks,
         ...(count === 0 ? [] : [`${first} (${count} such ${count === 1 ? 'row' : 'rows'}.)`]),
       ],
@@ -75,11 +80,13 @@ export class AuditChecker {
   segment(segment: ListedSegment): Finding | null {
     const rows = this.#pending
     this.#pending = []
+    this.#revoked = null
     const finding =
       this.#checkChain(segment) ??
       this.#checkSignature(segment) ??
       this.#drops.segment(segment) ??
-      this.#checkRows(segment, rows)
+      this.#checkRows(segment, rows) ??
+      this.#checkProof(segment, rows)
     if (finding === null) this.#compareTimes(segment, rows)
     this.#last = segment
     this.#counted.first ??= segment.segment
@@ -92,7 +99,7 @@ export class AuditChecker {
     const [row] = this.#pending
     if (row !== undefined) return this.#findOutside(row)
     this.#remarks.push(...this.#drops.remarks)
-    return this.#findHeadOutside() ?? this.#drops.end()
+    return this.#findHeadOutside() ?? this.#drops.end() ?? this.#unproven.find()
   }
 
   /** Only where the chain was read from its beginning: retention keeps the heads of what it drops. */
@@ -151,13 +158,32 @@ export class AuditChecker {
     return null
   }
 
+  /** What proves a segment: its signature, a later one that continues the chain, or a head that was seen before. */
+  #checkProof(segment: ListedSegment, rows: readonly SealedRow[]): Finding | null {
+    const { segment: number } = segment
+    const finding =
+      this.#revoked === null
+        ? null
+        : this.#unproven.add(number, this.#revoked, {
+            hasRows: rows.length > 0,
+            isRecomputed: isRecomputed(segment, rows),
+          })
+    if (finding !== null) return finding
+    if (this.#revoked === null || this.#heads.has(number)) this.#unproven.proveUpTo(number)
+    return null
+  }
+
   #checkSignature(segment: ListedSegment): Finding | null {
     const { segment: number } = segment
     const seal = readSeal(segment.jws, SEAL_TYPE, this.#keys)
     const found = { segment: number, row: null }
     if (seal.kind === 'unknown-key') {
-      const detail = `Segment ${number} is signed by the key ${seal.keyId}, which is not among the keys given.`
+      const detail = `Segment ${number} is signed by the key ${seal.keyId}, which is not among the public keys it was checked with.`
       return { ...found, code: 'key-unknown', detail }
+    }
+    if (seal.kind === 'revoked-key') {
+      this.#revoked = seal
+      return null
     }
     if (seal.kind === 'invalid') {
       const detail = `The signature of segment ${number} is not valid.`
@@ -236,6 +262,12 @@ export class AuditChecker {
       this.#timesApart = { count: count + 1, first: first || text }
     }
   }
+}
+
+/** Whether its digest is seen to be that of its rows and of what it says, the segment before it included. */
+function isRecomputed(segment: ListedSegment, rows: readonly SealedRow[]): boolean {
+  const digests = Buffer.concat(rows.map(digestRow))
+  return digestSegment(digests, segment) === segment.digest || Array.isArray(readList(segment))
 }
 
 /** The digests of the rows as they were sealed; null where they were not kept. */

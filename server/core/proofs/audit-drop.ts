@@ -78,7 +78,10 @@ function found(segment: number, detail: string): Finding {
 function readDrop(jws: string, keys: SealKeys): DropClaims | string {
   const seal = readSeal(jws, DROP_TYPE, keys)
   if (seal.kind === 'unknown-key') {
-    return `A drop is signed by the key ${seal.keyId}, which is not among the keys given.`
+    return `A drop is signed by the key ${seal.keyId}, which is not among the public keys it was checked with.`
+  }
+  if (seal.kind === 'revoked-key') {
+    return `A drop is signed by the key ${seal.keyId}, which was revoked at ${seal.revokedAt}: it excuses nothing. The next drop is signed by another key.`
   }
   if (seal.kind === 'invalid') return 'The signature of a drop is not valid.'
   const claims = seal.claims as unknown as DropClaims

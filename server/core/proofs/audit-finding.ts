@@ -10,6 +10,7 @@ export type FindingCode =
   | 'segment-removed'
   | 'signature-invalid'
   | 'key-unknown'
+  | 'key-revoked'
   | 'head-missing'
   | 'drop-invalid'
   | 'line-changed'

@@ -132,7 +132,7 @@ function judgeMaker(
     return [
       {
         code: 'wrong-key-id',
-        detail: `${KEY_ID_HEADER} names a key that Paybell never had.${maker === null ? '' : ` The signature was made with key ${maker.kid}.`} Take the keys of /.well-known/webhook-keys.json, of the service that sent the callback.`,
+        detail: `${KEY_ID_HEADER} names a key that Paybell does not have: it never had it, or has revoked it.${maker === null ? '' : ` The signature was made with key ${maker.kid}.`} Take the keys of /.well-known/webhook-keys.json, of the service that sent the callback.`,
       },
     ]
   }

@@ -15,8 +15,11 @@ import {
   insertSigningKey,
   type KeyTable,
   lockSigningKeys,
+  type RevokedKey,
+  readRevokedWebhookKeys,
   retireSigningKeys,
   type StoredSigningKey,
+  saveRevokedWebhookKey,
 } from '../../store/secrets/signing-keys.ts'
 import type { Audit } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
@@ -50,6 +53,8 @@ export interface KeyPurpose {
   overlapMsMax: number
   /** Whether a retired key signs beside the new one for as long as it verifies. */
   signsInOverlap: boolean
+  /** Whether it is kept which were revoked: what they have signed lies with others, who ask. */
+  keepsRevoked: boolean
 }
 
 /** Tokens of a retired key live on until they expire. */
@@ -59,6 +64,7 @@ export const TOKEN_KEYS: KeyPurpose = {
   overlapMs: ({ tokenTtlSeconds }) => tokenTtlSeconds * 1_000 + RETIRED_KEY_MARGIN_MS,
   overlapMsMax: DAY_MS + RETIRED_KEY_MARGIN_MS,
   signsInOverlap: false,
+  keepsRevoked: false,
 }
 
 /** A key that signs, imported once for all that it signs. */
@@ -73,6 +79,7 @@ interface Keys {
   verifiers: ReadonlyMap<string, { key: CryptoKey; jwk: JWK }>
   /** Those whose end has come, the newest first. */
   ended: readonly EndedKey[]
+  revoked: readonly RevokedKey[]
   untrusted: readonly string[]
 }
 
@@ -125,6 +132,11 @@ export class Keyring {
   /** Those that verify no more what is signed now. */
   async endedKeys(): Promise<readonly EndedKey[]> {
     return (await this.#read()).ended
+  }
+
+  /** Those that were revoked, the newest first. */
+  async revokedKeys(): Promise<readonly RevokedKey[]> {
+    return (await this.#read()).revoked
   }
 
   /** How many rows that would be in use are not the service's own; should be 0. */
@@ -214,6 +226,9 @@ export async function revokeSigningKey(
     const isTheSigner = own.find(isSigning)?.kid === kid
     const newKid = isTheSigner ? await replaceSigningKey(deps, db, purpose) : null
     if (!(await deleteSigningKey(db, purpose.table, kid))) throw notFound()
+    if (purpose.keepsRevoked) {
+      await saveRevokedWebhookKey(db, { kid, revokedAt: new Date(deps.clock.nowMs()) })
+    }
     await audit(db, `${purpose.object}:${kid}`)
     return newKid
   })
@@ -242,7 +257,8 @@ async function readKeys(deps: KeyringDeps, purpose: KeyPurpose): Promise<Keys> {
       return readOwnKeys(deps, db, purpose)
     })
   }
-  return toKeys(deps, purpose, found)
+  const revoked = purpose.keepsRevoked ? await readRevokedWebhookKeys(deps.pool) : []
+  return toKeys(deps, purpose, { ...found, revoked })
 }
 
 interface FoundKeys {
@@ -279,7 +295,7 @@ function assertNoneUnreadable(
 async function toKeys(
   deps: KeyringDeps,
   { table, signsInOverlap }: KeyPurpose,
-  { own, untrusted }: FoundKeys,
+  { own, untrusted, revoked }: FoundKeys & { revoked: readonly RevokedKey[] },
 ): Promise<Keys> {
   const current = own.filter(({ isOver }) => !isOver)
   const newest = current.find(isSigning)
@@ -302,6 +318,7 @@ async function toKeys(
     signers: [signer, ...beside],
     verifiers,
     ended,
+    revoked,
     untrusted: untrusted.map(({ kid }) => kid),
   }
 }

@@ -34,6 +34,7 @@ export const WEBHOOK_KEYS: KeyPurpose = {
   overlapMs: () => OVERLAP_MS,
   overlapMsMax: OVERLAP_MS,
   signsInOverlap: true,
+  keepsRevoked: true,
 }
 
 /** A public key as it is published. */
@@ -44,6 +45,8 @@ export interface PublishedKeys {
   keys: readonly PublishedKey[]
   /** Those that sign no more: for receipts and seals of their time, not for callbacks. */
   retired: readonly (PublishedKey & { retiredAt: Date })[]
+  /** Those that were revoked: their ids alone, because nothing may be verified with them. */
+  revoked: readonly { kid: string; revokedAt: Date }[]
 }
 
 export class WebhookKeys {
@@ -65,7 +68,8 @@ export class WebhookKeys {
     const retired = ended
       .slice(0, RETIRED_SHOWN_MAX)
       .map(({ jwk, endedAt }) => ({ ...toPublished(jwk), retiredAt: endedAt }))
-    return { keys: keys.map(toPublished), retired }
+    const revoked = await this.#keyring.revokedKeys()
+    return { keys: keys.map(toPublished), retired, revoked }
   }
 
   /** Makes what was just done known here at once. */

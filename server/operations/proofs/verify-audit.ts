@@ -18,7 +18,12 @@ import {
   readSegments,
 } from '../../store/proofs/audit-segments.ts'
 import { readSealProgress, saveVerification } from '../../store/proofs/seal-progress.ts'
-import { readSigningKeys, type StoredSigningKey } from '../../store/secrets/signing-keys.ts'
+import {
+  type RevokedKey,
+  readRevokedWebhookKeys,
+  readSigningKeys,
+  type StoredSigningKey,
+} from '../../store/secrets/signing-keys.ts'
 import { idFloor } from '../../store/sql/stretches.ts'
 import { readJudgedKeys } from '../access/trusted-keys.ts'
 import type { Audit } from '../shared/audit-trail.ts'
@@ -36,16 +41,21 @@ export interface VerifiedPortion extends AuditResult {
 /** Those of the service itself, now and before: no one without the master key can add one. */
 export async function readDatabaseSealKeys(deps: Pick<Deps, 'pool' | 'sealer'>): Promise<SealKeys> {
   const { trusted } = await readJudgedKeys(deps.pool, deps.sealer, 'webhook_keys')
-  return toSealKeys(trusted)
+  return toSealKeys(trusted, await readRevokedWebhookKeys(deps.pool))
 }
 
 /** All that stand in the database. Whoever can write to it can add one: they prove nothing against its owner. */
 export async function readUnprovenSealKeys(deps: Pick<Deps, 'pool'>): Promise<SealKeys> {
-  return toSealKeys(await readSigningKeys(deps.pool, 'webhook_keys'))
+  const keys = await readSigningKeys(deps.pool, 'webhook_keys')
+  return toSealKeys(keys, await readRevokedWebhookKeys(deps.pool))
 }
 
-function toSealKeys(keys: readonly Pick<StoredSigningKey, 'kid' | 'publicJwk'>[]): SealKeys {
-  return readSealKeys({ keys: keys.map(({ kid, publicJwk }) => ({ ...publicJwk, kid })) })
+/** Who can write to the database can call a key revoked. It gains nothing: the chain then has to be proven otherwise. */
+function toSealKeys(
+  keys: readonly Pick<StoredSigningKey, 'kid' | 'publicJwk'>[],
+  revoked: readonly RevokedKey[],
+): SealKeys {
+  return readSealKeys({ keys: keys.map(({ kid, publicJwk }) => ({ ...publicJwk, kid })), revoked })
 }
 
 /** The whole database, or a portion of it. `after` 0 begins with the first segment. */

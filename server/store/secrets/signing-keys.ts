@@ -90,6 +90,33 @@ export async function deleteSigningKey(db: Db, table: KeyTable, kid: string): Pr
   return rowCount === 1
 }
 
+export interface RevokedKey {
+  kid: string
+  revokedAt: Date
+}
+
+/** A person revokes each of them. */
+const REVOKED_SHOWN_MAX = 100
+
+/** Ids alone: what is left of a key that was deleted proves nothing, but says why. */
+export async function saveRevokedWebhookKey(db: Db, { kid, revokedAt }: RevokedKey): Promise<void> {
+  await db.query(
+    `insert into revoked_webhook_keys (kid, revoked_at) values ($1, $2)
+     on conflict (kid) do nothing`,
+    [kid, revokedAt],
+  )
+}
+
+/** The newest first. */
+export async function readRevokedWebhookKeys(db: Db): Promise<readonly RevokedKey[]> {
+  const { rows } = await db.query<{ kid: string; revoked_at: Date }>({
+    name: 'read-revoked-webhook-keys',
+    text: `select kid, revoked_at from revoked_webhook_keys
+           order by revoked_at desc, kid desc limit ${REVOKED_SHOWN_MAX}`,
+  })
+  return rows.map(({ kid, revoked_at: revokedAt }) => ({ kid, revokedAt }))
+}
+
 /** `keys` come with what they were; returns how many were replaced. */
 export async function replaceAuthentications(
   db: Db,

@@ -36,8 +36,12 @@ const WebhookKeySet = Type.Object(
       description:
         'Those that sign no more, for statements and receipts of their time. Accept no callback under them.',
     }),
+    revoked: Type.Array(Type.Object({ kid: KEY_MEMBERS.kid, revokedAt: Instant }), {
+      description:
+        'Those that were revoked, because they may have leaked: nothing that they signed can be verified any more.',
+    }),
   },
-  { examples: [{ keys: [KEY], retired: [] }] },
+  { examples: [{ keys: [KEY], retired: [], revoked: [] }] },
 )
 
 export function webhookKeyRoutes(keys: Pick<WebhookKeys, 'published'>): Routes {
@@ -53,13 +57,13 @@ export function webhookKeyRoutes(keys: Pick<WebhookKeys, 'published'>): Routes {
           'For receivers that verify `v1a` signatures, and for readers of statements and receipts. The keys are Paybell’s own and replaced by themselves, with 7 days of overlap: when `X-Paybell-Key-Id` names a key that you do not have, ask again.',
         answers: {
           200: answer(
-            'The public keys, as a JSON Web Key Set, and those that sign no more.',
+            'The public keys, as a JSON Web Key Set, those that sign no more, and the ids of those that were revoked.',
             WebhookKeySet,
           ),
         },
       }),
       handler: async (_request, reply) => {
-        const { keys: signing, retired } = await keys.published()
+        const { keys: signing, retired, revoked } = await keys.published()
         // Short compared with 7 days of overlap; a receiver that meets an unknown kid asks again anyway.
         reply.header('cache-control', 'public, max-age=300')
         return {
@@ -67,6 +71,10 @@ export function webhookKeyRoutes(keys: Pick<WebhookKeys, 'published'>): Routes {
           retired: retired.map((key) => ({
             ...toWire(key),
             retiredAt: key.retiredAt.toISOString(),
+          })),
+          revoked: revoked.map(({ kid, revokedAt }) => ({
+            kid,
+            revokedAt: revokedAt.toISOString(),
           })),
         }
       },

@@ -42,7 +42,7 @@ export function operatorSigningKeyRoutes(deps: KeyRoutesDeps): Routes {
       operationId: 'revokeWebhookKey',
       summary: 'Revoke a key that signs callbacks and statements',
       description:
-        'Within 5 seconds no process signs or verifies with it, and `/.well-known/webhook-keys.json` does not show it. Receipts, statements and seals of the audit that it signed verify no more. If it is the key that signs, a new one takes its place.',
+        'Within 5 seconds no process signs or verifies with it, and `/.well-known/webhook-keys.json` has its id under `revoked` alone. Receipts and statements that it signed can no longer be verified; segments of the audit are proven by the next one that another key has signed. If it is the key that signs, a new one takes its place.',
     },
   ]
   return (app) => {
