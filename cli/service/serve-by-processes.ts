@@ -5,13 +5,14 @@ import cluster from 'node:cluster'
 import { SilentFailure } from '../basics/run.ts'
 import { StopSignals } from '../basics/stop-signals.ts'
 import { countProcesses } from './count-processes.ts'
+import { keepCompiled } from './keep-compiled.ts'
 import { prepareService } from './prepare-service.ts'
 import { Children } from './processes/children.ts'
 import { NUMBER_VARIABLE, PREPARED_VARIABLE } from './processes/messages.ts'
 import { makeSocketPair } from './processes/sibling-sockets.ts'
 import { connectSupervisor } from './supervisor.ts'
 
-/** A child ends its own stop after 19 seconds; docs/operations.md promises 20. */
+/** A child ends its own stop after 18 seconds; docs/operations.md promises 20. */
 const STOP_MS_MAX = 20_000
 
 /** `processes` as the option has it, which comes before the setting. */
@@ -36,6 +37,7 @@ export async function serveByProcesses(processes: string | undefined): Promise<v
     env: process.env,
     onFailure: (error) => logger.warn({ error: String(error) }, 'supervisor.not-told'),
   })
+  keepCompiled()
   const failure = await Promise.race([children.open(), signals.requested.then(() => null)])
   // It has printed why.
   if (failure !== null) throw new SilentFailure(failure.code || 1)

@@ -5,6 +5,7 @@ import { createApp } from '../../server/app.ts'
 import { UnfinishedStop } from '../../server/lifecycle.ts'
 import { StopSignals } from '../basics/stop-signals.ts'
 import { drain } from './drain.ts'
+import { keepCompiled } from './keep-compiled.ts'
 import { prepareService } from './prepare-service.ts'
 import { joinParent, type ParentLink } from './processes/parent-link.ts'
 import { connectSupervisor } from './supervisor.ts'
@@ -38,6 +39,7 @@ async function serveHere(parent: ParentLink | null): Promise<void> {
     env: process.env,
     onFailure: (error) => logger.warn({ error: String(error) }, 'supervisor.not-told'),
   })
+  keepCompiled()
   // From here on shards are held: whatever happens, they are given back.
   try {
     await Promise.race([app.start(), signals.requested])
