@@ -17,6 +17,7 @@ import {
   reconcile,
 } from '../../sdk/src/proving/reconcile.ts'
 import { isUuid } from '../../server/core/plain/uuid.ts'
+import type { Api } from '../basics/api.ts'
 import { type Call, callCommand, calling } from '../basics/command.ts'
 import { readGivenOrInput } from '../basics/given-file.ts'
 import { id, instant } from '../basics/parse.ts'
@@ -78,9 +79,11 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
   const kind = KINDS[options.kind as keyof typeof KINDS]
   if (kind === undefined) throw new UsageError('--kind is webhook, subscription or listener.')
   const ids = await readIds(options.ids)
-  const window = toWindow(options)
+  const api = await call.target.client()
+  const nowMs = await readServiceTime(api)
+  const window = toWindow(options, nowMs)
   const store = await receivedFromIds(ids)
-  const { caller } = await call.target.client()
+  const { caller } = api
   const client = {
     webhooks: webhookCalls(caller),
     subscriptions: subscriptionCalls(caller),
@@ -92,7 +95,7 @@ async function compare(call: Call<Options>, endpointId: string): Promise<void> {
   const keys = options.keys === undefined ? undefined : await readKeySet(options.keys)
   const settings: ReconcileOptions = { client, endpointId, kind, recover, keys }
   const compared = await patiently(call, () => reconcile(store, window, settings))
-  const outside = outsideOf(ids, window, Date.now())
+  const outside = outsideOf(ids, window, nowMs)
   // By default the window ends with the open hour: what is newer was not compared with anything.
   const isRest = options.until === undefined && outside.after > 0
   const isComplete = compared.isComplete && outside.impossible.length === 0 && !isRest
@@ -115,7 +118,7 @@ function outsideOf(ids: readonly string[], window: Window, nowMs: number): Outsi
   let [before, after] = [0, 0]
   for (const one of ids) {
     const hour = hourOf(one)
-    // The service's clock may be ahead of this one.
+    // Processes of the service may be a little apart.
     if (hour === undefined || Date.parse(hour) > nowMs + HOUR_MS) impossible.push(one)
     else if (isWithin(hour, window)) continue
     else if (Date.parse(hour) < new Date(window.from).getTime()) before += 1
@@ -135,9 +138,19 @@ async function readIds(file: string): Promise<string[]> {
   })
 }
 
-function toWindow({ since, until }: Options): Window {
+/**
+ * The service's clock says which hour is open: one that this machine thinks has begun, and the service not, would be refused.
+ * By an answer about the client itself, because behind a route each cell has a clock of its own.
+ */
+async function readServiceTime(api: Api): Promise<number> {
+  const { headers } = await api.get('/v1/webhooks', { size: 1 })
+  const ms = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(ms) ? Date.now() : ms
+}
+
+function toWindow({ since, until }: Options, nowMs: number): Window {
   const startOf = (ms: number) => Math.floor(ms / HOUR_MS) * HOUR_MS
-  const untilMs = until === undefined ? Date.now() : Date.parse(until)
+  const untilMs = until === undefined ? nowMs : Date.parse(until)
   const toMs = startOf(untilMs)
   const fromMs = since === undefined ? toMs - 24 * HOUR_MS : startOf(Date.parse(since))
   // An hour that is named by its middle is meant as a whole.
