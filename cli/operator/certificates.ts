@@ -92,10 +92,14 @@ function show(): Command {
 
 function request(): Command {
   return withClients(
-    operatorCommand('request', 'Ask for a certificate: its key is made inside.', [
-      `paybell certificates request pix-2027 --subject "CN=paybell.example.com, O=Example Ltd, C=BR" --client ${CLIENT}`,
-      'paybell certificates request pix-2027 --subject CN=paybell --json | jq -r .certificateRequestPem > request.pem',
-    ]),
+    operatorCommand(
+      'request',
+      'Request a certificate (CSR). Its private key never leaves Paybell.',
+      [
+        `paybell certificates request pix-2027 --subject "CN=paybell.example.com, O=Example Ltd, C=BR" --client ${CLIENT}`,
+        'paybell certificates request pix-2027 --subject CN=paybell --json | jq -r .certificateRequestPem > request.pem',
+      ],
+    ),
   )
     .argument('<name>', 'a name of its own')
     .requiredOption('--subject <subject>', 'whom it is for, such as "CN=paybell.example.com, C=BR"')

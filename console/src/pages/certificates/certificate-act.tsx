@@ -88,7 +88,7 @@ function NewCertificate({ isImport, onClose }: { isImport: boolean; onClose(): v
         <Field
           name="subject"
           label="Subject"
-          hint="The key is made inside and never leaves."
+          hint="The private key is made here and never leaves Paybell."
           placeholder="CN=paybell.example.com, O=Example Ltd, C=BR"
           required
         />
