@@ -200,7 +200,8 @@ export async function deleteSessionsOfSid(
 
 /**
  * Of a logout token, or of a question or a code of the command line's sign-in: false when it was used before, in any process.
- * Those that can no longer be sent again go.
+ * Those that can no longer be sent again go. The table has the name of what it was made for, logouts, and keeps a digest of all
+ * three: processes of the version before know it by that name.
  */
 export async function useOnce(
   db: Db,
