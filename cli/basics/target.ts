@@ -155,7 +155,7 @@ export class Target {
       },
       refusedHint:
         'privateKey' in credentials
-          ? 'Check PAYBELL_CLIENT_ID, and that the public part of this key was given to the operator.'
+          ? 'Check PAYBELL_CLIENT_ID, that PAYBELL_URL is the address by which the service names itself, and that the operator has the public part of this key.'
           : 'Check PAYBELL_CLIENT_ID and PAYBELL_CLIENT_SECRET.',
     })
   }
