@@ -431,3 +431,30 @@ site.test(
     await row.getByText('REVOKED').waitFor()
   },
 )
+
+site.test(
+  'regression: a client’s endpoints are read a list at a time with their health, failing ones first, listeners by their name',
+  { as: 'client' },
+  async ({ page, go }) => {
+    const { caller } = paybell
+    const registered: string[] = []
+    for (const name of ['works', 'fails']) {
+      registered.push(await caller.addWebhook(`https://example.com/${name}`, KEY))
+    }
+    await caller.call('POST', '/v1/listeners', { name: 'till-one', sharedKey: KEY })
+    await paybell.pool.query(
+      `insert into endpoint_health (client_key, endpoint_id, failing_since, last_error, circuit)
+       select client_key, id, '2026-01-01', 'timeout', 'CLOSED' from endpoints where id = $1`,
+      [registered[1]],
+    )
+    const read: string[] = []
+    page.on('request', (request) => read.push(new URL(request.url()).pathname))
+    await go('/endpoints')
+    await page.getByRole('link', { name: 'listener:till-one' }).waitFor()
+    const first = page.getByRole('table', { name: 'Webhooks' }).getByRole('row').nth(1)
+    await first.getByText('https://example.com/fails').waitFor()
+    await first.getByText('timed out').waitFor()
+    const ofOne = read.filter((path) => registered.some((id) => path.endsWith(`/${id}`)))
+    assert.deepEqual(ofOne, [])
+  },
+)

@@ -3,14 +3,13 @@
 import { useState } from 'react'
 import { useRead } from '../../api/hooks.ts'
 import { useSession } from '../../api/session.ts'
-import type { Endpoint, EndpointKind, Page } from '../../api/types.ts'
+import type { EndpointKind, Page, Webhook } from '../../api/types.ts'
 import { Button } from '../../ui/basics/button.tsx'
 import { Link } from '../../ui/basics/link.tsx'
 import { Empty, Loading, Problem } from '../../ui/basics/messages.tsx'
 import { PageHead, Panel } from '../../ui/basics/page.tsx'
 import { toCountText, toShareText } from '../../ui/lists/numbers.ts'
 import { type Column, Table } from '../../ui/lists/table.tsx'
-import { DOORS, ownEndpointPath } from '../endpoint/doors.ts'
 import { HealthText } from './health.tsx'
 import { KINDS } from './kinds.ts'
 import { NoticesPanel } from './notices.tsx'
@@ -47,24 +46,22 @@ export function OwnEndpoints() {
   )
 }
 
-/** Instead of a box for each kind that has nothing in it. The lists below ask for the same and share the answers. */
+/** Instead of a box for each kind that has nothing in it. */
 function useHasNone(): boolean {
-  const webhooks = useRead<Page<Endpoint>>(pathOf('webhook'))
-  const subscriptions = useRead<Page<Endpoint>>(pathOf('subscription'))
-  const listeners = useRead<Page<Endpoint>>(pathOf('listener'))
-  return [webhooks, subscriptions, listeners].every(({ data }) => data?.content.length === 0)
+  return useRead<Page<Webhook>>('/v1/webhooks?kind=any&size=1').data?.totalElements === 0
 }
 
-const pathOf = (kind: EndpointKind) => `${DOORS[kind]}?size=100`
+const SHOWN_MAX = 100
 
-/** Beside others, a list that has nothing says nothing. */
+/** Those that fail come first. Beside others, a list that has nothing says nothing. */
 export function OwnList({ kind }: { kind: EndpointKind }) {
   const { title } = KINDS[kind]
   const { accounts = [] } = useSession()
-  const { data, error, isPending } = useRead<Page<Endpoint>>(pathOf(kind), {
-    everyMs: 10_000,
-  })
-  const columns: Column<Endpoint>[] = [
+  const { data, error, isPending } = useRead<Page<Webhook>>(
+    `/v1/webhooks?kind=${kind}&health=true&sort=failingSince&size=${SHOWN_MAX}`,
+    { everyMs: 10_000 },
+  )
+  const columns: Column<Webhook>[] = [
     {
       head: 'Endpoint',
       cell: ({ id, endpointUrl, accountId }) => (
@@ -80,24 +77,24 @@ export function OwnList({ kind }: { kind: EndpointKind }) {
       ? [
           {
             head: 'Account',
-            cell: ({ accountId }: Endpoint) => (
-              <span className="cut" title={accountId ?? undefined}>
+            cell: ({ accountId }: Webhook) => (
+              <span className="cut" title={accountId}>
                 {accounts.find(({ id }) => id === accountId)?.name ?? accountId ?? '–'}
               </span>
             ),
           },
         ]
       : []),
-    { head: 'Health', cell: ({ id }) => <OwnHealth kind={kind} id={id} of="health" /> },
+    { head: 'Health', cell: ({ health, status }) => <HealthText of={health} status={status} /> },
     {
       head: 'Success, 24 h',
       isNumber: true,
-      cell: ({ id }) => <OwnHealth kind={kind} id={id} of="rate" />,
+      cell: ({ health }) => (health ? toShareText(health.successRate24h) : '–'),
     },
     {
       head: 'Pending',
       isNumber: true,
-      cell: ({ id }) => <OwnHealth kind={kind} id={id} of="pending" />,
+      cell: ({ health }) => (health ? toCountText(health.pending) : '–'),
     },
   ]
   if (data?.content.length === 0) return null
@@ -108,22 +105,13 @@ export function OwnList({ kind }: { kind: EndpointKind }) {
       {data && data.content.length > 0 ? (
         <Table label={title} columns={columns} rows={data.content} keyOf={({ id }) => id} />
       ) : null}
+      {data && data.totalElements > SHOWN_MAX ? (
+        <p className="muted">
+          {SHOWN_MAX} of {toCountText(data.totalElements)} are shown, failing ones first. Find the
+          others by their address, with the search above, or list them:{' '}
+          <code>paybell webhooks list --kind {kind} --page 1</code>
+        </p>
+      ) : null}
     </Panel>
   )
-}
-
-/** Lists do not have it: read for each endpoint, once for all its cells. */
-function OwnHealth({
-  kind,
-  id,
-  of,
-}: {
-  kind: EndpointKind
-  id: string
-  of: 'health' | 'rate' | 'pending'
-}) {
-  const { data } = useRead<Endpoint>(ownEndpointPath(kind, id), { everyMs: 10_000 })
-  if (of === 'health') return <HealthText of={data?.health} status={data?.status ?? ''} />
-  if (data?.health === undefined) return '–'
-  return of === 'rate' ? toShareText(data.health.successRate24h) : toCountText(data.health.pending)
 }
