@@ -37,7 +37,8 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/
 const EXPONENT_MAX = 2 ** 32
 /**
  * The encodings of the eight points of small order of Ed25519, y alone: under such a key one signature holds for many
- * messages. The last three are the first three again, written above the prime. The sign bit does not matter.
+ * messages. They have five values of y, since the sign bit does not matter; the last two entries are the first two again, written
+ * above the prime.
  */
 const SMALL_POINTS = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
