@@ -1,6 +1,7 @@
 // Every crash point: one delivery's life is cut at each event after which something else is left behind, and then at
 // pairs of them with two processes. Whatever was cut, the delivery must end as it should.
 
+import { drawNumber, sampleName } from '../support/sample.ts'
 import { CRASHES } from '../support/slices.ts'
 import { SECOND } from './durations.ts'
 import type { Plan } from './plan.ts'
@@ -85,17 +86,40 @@ export async function crashAt(
   return { ...verdict, life }
 }
 
+/** Which of so many comes first: each commit begins elsewhere, so that over the landings none is left out. */
+export interface Phases {
+  inMemory: number
+  pairs: number
+}
+
+export function drawPhases(sample = sampleName()): Phases {
+  return {
+    inMemory: drawNumber(CRASHES.inMemoryEvery, 'crashes in memory', sample),
+    pairs: drawNumber(CRASHES.pairsEvery, 'pairs of crashes', sample),
+  }
+}
+
 /**
  * The events at which a crash makes a difference. A timer, a beat and an answer to a read change nothing but the memory of
  * their process: one that dies at them has left behind what it had at the event before. Of these, some, because
  * time passes.
  */
-function pointsOf(life: readonly string[]): number[] {
+export function pointsOf(life: readonly string[], { inMemory }: Phases): number[] {
   let passed = 0
   return [...life.keys()].filter((event) => {
     const isOfMemory = / ?(timer|beat|read\w+)$/.test(life[event] as string)
-    return !isOfMemory || passed++ % CRASHES.inMemoryEvery === 0
+    return !isOfMemory || passed++ % CRASHES.inMemoryEvery === inMemory
   })
+}
+
+/** Of all pairs, those of this phase: of 46,000 a release has time for a thirteenth. */
+export function pairsOf(events: readonly number[], { pairs }: Phases): [number, number][] {
+  return events.flatMap((first, index) =>
+    events
+      .slice(index + 1)
+      .filter((second) => (first * 31 + second) % CRASHES.pairsEvery === pairs)
+      .map((second): [number, number] => [first, second]),
+  )
 }
 
 /** All single cuts, then pairs with two processes; returns what broke. */
@@ -104,21 +128,18 @@ export async function cutEverywhere(
 ): Promise<{ points: number; pairs: number; broken: string[] }> {
   const { points, broken } = await cutOnce(subject, calmPlan(subject, 1))
   const two = calmPlan(subject, 2)
-  const events = pointsOf((await crashAt(subject, two, [])).life)
-  let pairs = 0
-  for (const [index, first] of events.entries()) {
-    for (const second of events.slice(index + 1)) {
-      if ((first * 31 + second) % CRASHES.pairsEvery !== 0) continue
-      pairs++
-      const cuts = [
-        { event: first, node: 0 },
-        { event: second, node: 1 },
-      ]
-      const { violations } = await crashAt(subject, two, cuts)
-      if (violations[0]) broken.push(`cuts ${first} and ${second}: ${violations[0].detail}`)
-    }
+  const phases = drawPhases()
+  const events = pointsOf((await crashAt(subject, two, [])).life, phases)
+  const pairs = pairsOf(events, phases)
+  for (const [first, second] of pairs) {
+    const cuts = [
+      { event: first, node: 0 },
+      { event: second, node: 1 },
+    ]
+    const { violations } = await crashAt(subject, two, cuts)
+    if (violations[0]) broken.push(`cuts ${first} and ${second}: ${violations[0].detail}`)
   }
-  return { points, pairs, broken }
+  return { points, pairs: pairs.length, broken }
 }
 
 /** All single cuts of one process of a world. */
@@ -128,7 +149,7 @@ export async function cutOnce(
   node = 0,
 ): Promise<{ points: number; broken: string[] }> {
   const broken: string[] = []
-  const events = pointsOf((await crashAt(subject, plan, [])).life)
+  const events = pointsOf((await crashAt(subject, plan, [])).life, drawPhases())
   for (const event of events) {
     const { violations } = await crashAt(subject, plan, [{ event, node }])
     if (violations[0]) broken.push(`cut ${event}: ${violations[0].detail}`)

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sampleName, sampleVariable } from '../support/sample.ts'
 import { SIMULATOR, seedsOf } from '../support/slices.ts'
 import { contendedPlan, cutEverywhere, cutOnce } from './crash-points.ts'
 import { jumpedPlan } from './jumped.ts'
@@ -72,7 +73,8 @@ test(`no invariant breaks in ${SIMULATOR.fixed} fixed and ${SIMULATOR.random} ra
 
 test('F1: a process may die at every point of a delivery’s life, and two at every other', async (t) => {
   const { points, pairs, broken } = await cutEverywhere(subject)
-  t.diagnostic(`${points} crash points, ${pairs} pairs`)
+  const again = sampleVariable(sampleName())
+  t.diagnostic(`${points} crash points, ${pairs} pairs, drawn by the commit (again: ${again})`)
   assert.deepEqual(broken, [])
   assert.ok(points >= 15, `only ${points} points: the world has become too small`)
 })
