@@ -1,8 +1,12 @@
 // The sample of a commit is the same each time, of the size that is asked for, and over many commits it is everything.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { draw, drawNumber } from './sample.ts'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { commitOf, draw, drawNumber } from './sample.ts'
 
 const ALL = Array.from({ length: 150 }, (_, number) => number)
 
@@ -32,4 +36,51 @@ test('more than there is draws all; a number stays below its limit', () => {
     const number = drawNumber(7, 'seeds', `${commit}`)
     assert.ok(Number.isInteger(number) && number >= 0 && number < 7)
   }
+})
+
+const skip = spawnSync('git', ['--version']).status === 0 ? false : 'git is not installed'
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'paybell-sample-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function makeCommit(folder: string): string {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@localhost', ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+  git('init', '--quiet')
+  git('commit', '--quiet', '--allow-empty', '--no-verify', '--no-gpg-sign', '-m', 'test: begin')
+  return git('rev-parse', '--short=12', 'HEAD').trim()
+}
+
+test('an archive always draws the same, also one that is unpacked within a repository', {
+  skip,
+}, async (t) => {
+  const folder = await makeFolder(t)
+  makeCommit(folder)
+  const archive = join(folder, 'archive')
+  await mkdir(archive)
+  assert.equal(commitOf(archive), 'archive')
+})
+
+test('regression: a clone that belongs to another user draws by its commit', {
+  skip,
+}, async (t) => {
+  const folder = await makeFolder(t)
+  const commit = makeCommit(folder)
+  assert.equal(commitOf(folder), commit)
+  // Git's own tests ask this of it.
+  assert.equal(commitOf(folder, { ...process.env, GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }), commit)
+})
+
+test('a repository that git cannot read is an error that says what to do', { skip }, async (t) => {
+  const folder = await makeFolder(t)
+  await mkdir(join(folder, '.git'))
+  assert.throws(() => commitOf(folder), /set PAYBELL_TEST_SAMPLE to any name.\n.*git/s)
+  makeCommit(folder)
+  assert.throws(() => commitOf(folder, { PATH: folder }), /set PAYBELL_TEST_SAMPLE/)
 })

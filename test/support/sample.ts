@@ -4,23 +4,29 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const GIVEN = 'PAYBELL_TEST_SAMPLE'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Without git, such as in an archive, always the same. */
 export function sampleName(): string {
-  const given = process.env[GIVEN]
-  if (given) return given
+  return process.env[GIVEN] || commitOf(ROOT)
+}
+
+/** Without a repository, such as in an archive, always the same. One that cannot be read would draw the same for ever, unseen. */
+export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
+  if (!existsSync(join(root, '.git'))) return 'archive'
+  // A clone may belong to another user, as in a container: nothing of it is run here, only its HEAD read.
+  const args = ['-c', 'safe.directory=*', 'rev-parse', '--short=12', 'HEAD']
   try {
-    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim()
-  } catch {
-    return 'archive'
+    const stdio = ['ignore', 'pipe', 'pipe'] as const
+    return execFileSync('git', args, { cwd: root, env, encoding: 'utf8', stdio: [...stdio] }).trim()
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string }
+    const how = `Make \`git rev-parse HEAD\` work there, or set ${GIVEN} to any name.`
+    throw new Error(`The commit of ${root} draws what is run. ${how}\n${stderr || message}`)
   }
 }
 
