@@ -1,11 +1,12 @@
 // `npm run licences`: rewrites THIRD-PARTY-LICENSES.md, the licence of every package of others in what we publish,
-// with the texts of those whose code is inside our own files. A licence that is not in the list is refused.
+// with the texts of those whose code is inside our own files. A licence that is not in the list is refused. With `--check` it
+// is compared only.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PUBLISHED, type Published, type Shipped, shippedIn } from './shipped.ts'
-import { writeChanged } from './write-changed.ts'
+import { isCheckOnly, writeChanged } from './write-changed.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const LICENCES_FILE = join(ROOT, 'THIRD-PARTY-LICENSES.md')
@@ -90,6 +91,5 @@ function readLicence(path: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeChanged(LICENCES_FILE, renderLicences())
-  console.log(LICENCES_FILE)
+  writeChanged(LICENCES_FILE, renderLicences(), isCheckOnly())
 }

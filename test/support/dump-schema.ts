@@ -1,11 +1,12 @@
 // The schema as the database holds it, as text: what schema.sql is compared with. The embedded server
 // has no pg_dump, and what matters here is not restoring but seeing a change in a review.
-// Run by itself (`npm run schema`), it rewrites schema.sql and notes the hashes of new migrations.
+// Run by itself (`npm run schema`), it rewrites schema.sql and notes the hashes of new migrations; with `--check` it only says
+// whether it would.
 
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { writeChanged } from '../../packages/write-changed.ts'
-import { noteNewMigrations } from './frozen-migrations.ts'
+import { isCheckOnly, writeChanged } from '../../packages/write-changed.ts'
+import { newMigrations, noteNewMigrations } from './frozen-migrations.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from './test-server.ts'
 
 export const SCHEMA_FILE = fileURLToPath(new URL('../../schema.sql', import.meta.url))
@@ -115,13 +116,15 @@ async function indexComments(client: pg.Client | pg.Pool, table: number): Promis
 }
 
 if (import.meta.main) {
+  const isCheck = isCheckOnly()
   const server = await startTestServer()
   try {
     const text = await onServer(databaseUrl(server.url, TEMPLATE), dumpSchema)
-    writeChanged(SCHEMA_FILE, text)
-    console.log('schema.sql is written.')
-    const noted = await noteNewMigrations()
-    if (noted.length > 0) console.log(`Frozen from now on: ${noted.join(', ')}.`)
+    writeChanged(SCHEMA_FILE, text, isCheck)
+    const added = (await newMigrations()).map(([name]) => name).join(', ')
+    if (added !== '' && isCheck) throw new Error(`migration-hashes.txt has no line for ${added}`)
+    await noteNewMigrations()
+    if (added !== '') console.log(`Frozen from now on: ${added}.`)
   } finally {
     await server.stop()
   }

@@ -21,11 +21,14 @@ export async function readFrozenHashes(): Promise<ReadonlyMap<string, string>> {
   )
 }
 
-/** Returns the names of those that had no line yet. */
-export async function noteNewMigrations(): Promise<readonly string[]> {
+/** Those that have no line yet: their names, with their hashes. */
+export async function newMigrations(): Promise<readonly (readonly [string, string])[]> {
   const frozen = await readFrozenHashes()
   const hashes = [...(await readMigrationHashes(MIGRATIONS_DIR))]
-  const added = hashes.filter(([name]) => !frozen.has(name))
+  return hashes.filter(([name]) => !frozen.has(name))
+}
+
+export async function noteNewMigrations(): Promise<void> {
+  const added = await newMigrations()
   await appendFile(FILE, added.map(([name, hash]) => `${hash}  ${name}.sql\n`).join(''))
-  return added.map(([name]) => name)
 }

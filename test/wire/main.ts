@@ -1,8 +1,8 @@
 // The SDK's types, written from the schemas of the interface. Run by itself (`npm run wire`), it rewrites
-// the files; test/house/wire.test.ts compares them.
+// the files, or with `--check` compares them; so does test/house/wire.test.ts.
 
 import { fileURLToPath } from 'node:url'
-import { writeChanged } from '../../packages/write-changed.ts'
+import { isCheckOnly, writeChanged } from '../../packages/write-changed.ts'
 import { declareWords, Renderer } from './render.ts'
 import { CLIENT_SHAPES, CONSOLE_SHAPES, OPERATOR_SHAPES, type Shape, WORDS } from './shapes.ts'
 
@@ -73,8 +73,6 @@ export function pathOf(file: string): string {
 }
 
 if (import.meta.main) {
-  for (const [file, text] of Object.entries(wireFiles())) {
-    writeChanged(pathOf(file), text)
-    console.log(`${file} is written.`)
-  }
+  const isCheck = isCheckOnly()
+  for (const [file, text] of Object.entries(wireFiles())) writeChanged(pathOf(file), text, isCheck)
 }
