@@ -1,9 +1,11 @@
 // A Citus cluster of a test's own, whose nodes it may kill. PAYBELL_CITUS names a folder with a `start` that prints the variables
-// of a new cluster as lines of a shell, and a `stop`.
+// of a new cluster as lines of a shell, and a `stop`. Run by itself, as `kill` or `revive` with the cluster's folder and the port
+// of a node, it does that to the node of another process.
 
 import { execFile, spawn } from 'node:child_process'
-import { readFile, readlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Owner } from './owner.ts'
 import { isRunning } from './postmaster.ts'
@@ -18,6 +20,10 @@ export const NO_CITUS =
 export interface CitusCluster {
   /** A database of the coordinator. */
   url: string
+  /** With the data of its servers. */
+  dir: string
+  /** For a program that kills a worker, by its port, and starts it again. */
+  commandsFor(port: number): { kill: string; revive: string }
   /** Ends a worker at once, by its port; returns how to start it again. */
   killNode(port: number): Promise<() => Promise<unknown>>
 }
@@ -34,25 +40,49 @@ export async function startCitus(t: Owner): Promise<CitusCluster> {
   t.after(async () => {
     await run(join(folder, 'stop'), { env: { ...process.env, CITUS_DIR: dir } })
   })
-  return { url: variable('PAYBELL_TEST_CITUS_URL'), killNode: (port) => killNode(dir, port) }
+  const command = (what: string, port: number) =>
+    [process.execPath, fileURLToPath(import.meta.url), what, dir, port].join(' ')
+  return {
+    url: variable('PAYBELL_TEST_CITUS_URL'),
+    dir,
+    commandsFor: (port) => ({ kill: command('kill', port), revive: command('revive', port) }),
+    killNode: async (port) => {
+      await killNode(dir, port)
+      return () => reviveNode(dir, port)
+    },
+  }
 }
 
-async function killNode(dir: string, port: number): Promise<() => Promise<unknown>> {
+interface Node {
+  data: string
+  pid: number
+  postgres: string
+}
+
+/** Running or killed: its files stay. */
+async function findNode(dir: string, port: number): Promise<Node> {
   for (const name of ['first', 'second']) {
     const data = join(dir, name)
-    // PostgreSQL writes its pid, its folder, when it began, and its port.
+    // PostgreSQL writes its pid, its folder, when it began, and its port; beside it, how it was started.
     const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
-    const [pid, ownPort] = [Number(lines[0]), Number(lines[3])]
-    if (ownPort !== port) continue
-    const postgres = await readlink(`/proc/${pid}/exe`)
-    process.kill(pid, 'SIGKILL')
-    await until('the node is gone', () => !isRunning(pid))
-    const account = ['--reuid', 'postgres', '--regid', 'postgres', '--init-groups']
-    // Until the last process of the dead server is gone, a new one refuses to start.
-    return () =>
-      until('the node is back', () => tryToStart([...account, postgres, '-D', data], dir))
+    if (Number(lines[3]) !== port) continue
+    const [postgres = ''] = (await readFile(join(data, 'postmaster.opts'), 'utf8')).split(' ')
+    return { data, pid: Number(lines[0]), postgres }
   }
   throw new Error(`no node at port ${port}`)
+}
+
+async function killNode(dir: string, port: number): Promise<void> {
+  const { pid } = await findNode(dir, port)
+  process.kill(pid, 'SIGKILL')
+  await until('the node is gone', () => !isRunning(pid))
+}
+
+async function reviveNode(dir: string, port: number): Promise<void> {
+  const { data, postgres } = await findNode(dir, port)
+  const account = ['--reuid', 'postgres', '--regid', 'postgres', '--init-groups']
+  // Until the last process of the dead server is gone, a new one refuses to start.
+  await until('the node is back', () => tryToStart([...account, postgres, '-D', data], dir))
 }
 
 /** The eighth line of its file says what a server is doing. */
@@ -71,4 +101,10 @@ async function tryToStart(command: readonly string[], dir: string): Promise<bool
     const [pid, , , , , , , state] = file.split('\n')
     return Number(pid) === node.pid && state?.trim() === 'ready' && 'ready'
   }).then((state) => state === 'ready')
+}
+
+if (import.meta.main) {
+  const [what, dir = '', port] = process.argv.slice(2)
+  const act = what === 'kill' ? killNode : reviveNode
+  await act(dir, Number(port))
 }

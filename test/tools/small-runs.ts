@@ -1,8 +1,9 @@
-// Every script of package.json and every program that CONTRIBUTING.md and bench/README.md name, with how it is run small. What
+// Every script of package.json and every program that the documents for developers name, with how it is run small. What
 // nobody runs breaks unseen.
 
 import { findKafka } from '../support/kafka-jars.ts'
 import { findNatsServer } from '../support/nats-server.ts'
+import { whyNoVersionBefore } from '../upgrade/version-before.ts'
 
 export interface SmallRun {
   args: readonly string[]
@@ -20,6 +21,8 @@ export interface Elsewhere {
 const kafka = await findKafka()
 const NEEDS_KAFKA = 'missing' in kafka && kafka.missing
 const NEEDS_NATS = findNatsServer() === null && 'nats-server is not installed'
+
+const CLUSTER = 'test/tools/cluster.slow.test.ts'
 
 const BENCH = [
   '--no-peers',
@@ -80,21 +83,32 @@ export const MEASURES: Readonly<Record<string, SmallRun>> = {
   },
 }
 
-/** By their files. */
-export const PROGRAMS: Readonly<Record<string, SmallRun>> = {
-  'bench/trace.ts': {
-    args: ['--slices', '1', '--seconds', '2', '--warm-up', '50'],
-    prints: /^100 of 100 PUTs traced/m,
-  },
-  'bench/memory.ts': { args: ['--count=500'], prints: /MB at rest, \d+ MB with [1-9]\d* of 500/ },
-  'bench/store-pairs.ts': {
-    args: ['.', '--rounds', '1', '--batches', '1', '--lone', '5'],
-    prints: /\d/,
-  },
-  'bench/sending-pairs.ts': { args: ['.', '1', '20'], prints: /\d/ },
-  'bench/pairs.ts': { args: ['put', '1', '100', '.', '.'], prints: /\d/ },
-  'bench/registered.ts': { args: ['300'], prints: /300 endpoints/ },
-  'bench/processes.ts': { args: ['1', '100'], prints: /\d/ },
-  'bench/allocations.ts': { args: ['batch', '500', '.'], prints: /bytes/ },
-  'bench/http-put.ts': { args: ['1', '50', '.'], prints: /\d/ },
+/** By their files; `folder` is a temporary one of the test. */
+export function programs(folder: string): Readonly<Record<string, SmallRun | Elsewhere>> {
+  return {
+    'test/run.ts': { by: 'test/house/interrupted.slow.test.ts' },
+    'test/measure/cluster-cpu.ts': { by: CLUSTER },
+    'test/measure/cluster-rates.ts': { by: CLUSTER },
+    'test/measure/node-loss.ts': { by: CLUSTER },
+    'test/upgrade/keep-data.ts': {
+      args: [`${folder}/kept.json`],
+      prints: /[1-9]\d* rows of [\d.]+ are kept in .*kept\.json/,
+      skip: whyNoVersionBefore() ?? false,
+    },
+    'bench/trace.ts': {
+      args: ['--slices', '1', '--seconds', '2', '--warm-up', '50'],
+      prints: /^100 of 100 PUTs traced/m,
+    },
+    'bench/memory.ts': { args: ['--count=500'], prints: /MB at rest, \d+ MB with [1-9]\d* of 500/ },
+    'bench/store-pairs.ts': {
+      args: ['.', '--rounds', '1', '--batches', '1', '--lone', '5'],
+      prints: /\d/,
+    },
+    'bench/sending-pairs.ts': { args: ['.', '1', '20'], prints: /\d/ },
+    'bench/pairs.ts': { args: ['put', '1', '100', '.', '.'], prints: /\d/ },
+    'bench/registered.ts': { args: ['300'], prints: /300 endpoints/ },
+    'bench/processes.ts': { args: ['1', '100'], prints: /\d/ },
+    'bench/allocations.ts': { args: ['batch', '500', '.'], prints: /bytes/ },
+    'bench/http-put.ts': { args: ['1', '50', '.'], prints: /\d/ },
+  }
 }

@@ -1,5 +1,5 @@
 // `node test/upgrade/keep-data.ts` with each release: has the version before make a client with a webhook, and keeps
-// the rows as it wrote them, with the keys that open them, in test/upgrade/made-before.json. They are for tests that
+// the rows as it wrote them, with the keys that open them, in test/upgrade/made-before.json, or in the file that is given. They are for tests that
 // have no history to take that version from; none of these secrets opens anything else.
 
 import { randomBytes } from 'node:crypto'
@@ -16,6 +16,7 @@ import { BEFORE, unpackVersionBefore } from './version-before.ts'
 
 const SHARED_KEY = 'a key of the version before'
 
+const [file = MADE_BEFORE] = process.argv.slice(2)
 const owner = collectCleanUps()
 try {
   const dataDir = await mkdtemp(join(tmpdir(), 'paybell-made-before-'))
@@ -61,7 +62,9 @@ try {
     client: callers.client,
     tables,
   }
-  await writeFile(MADE_BEFORE, `${JSON.stringify(kept, null, 2)}\n`)
+  await writeFile(file, `${JSON.stringify(kept, null, 2)}\n`)
+  const rows = Object.values(tables).reduce((sum, of) => sum + of.length, 0)
+  console.log(`${rows} rows of ${BEFORE.version} are kept in ${file}`)
 } finally {
   await owner.cleanUp()
 }
