@@ -6,33 +6,42 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { keepCompiled } from '../support/compile-cache.ts'
+import { readArguments, toSeconds, toWhole } from '../support/number-arguments.ts'
 import { runHour } from './hour.ts'
 import { describe } from './report.ts'
 import { runChaos } from './run.ts'
 import { performScenarios } from './scenarios/perform.ts'
 import { FULL, MINUTE, SMOKE } from './settings.ts'
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    'clock-jumps': { type: 'boolean' },
-    suite: { type: 'string', default: 'full' },
-    seed: { type: 'string' },
-    seconds: { type: 'string' },
-    log: { type: 'string' },
-    keep: { type: 'boolean', default: false },
-    scenario: { type: 'string' },
-    at: { type: 'string' },
-    quiet: { type: 'boolean', default: false },
-    hour: { type: 'boolean', default: false },
-    page: { type: 'string', default: 'test/chaos/HOUR.md' },
-  },
+const values = readArguments(() => {
+  const { values: given } = parseArgs({
+    allowNegative: true,
+    options: {
+      'clock-jumps': { type: 'boolean' },
+      suite: { type: 'string', default: 'full' },
+      seed: { type: 'string' },
+      seconds: { type: 'string' },
+      log: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+      scenario: { type: 'string' },
+      at: { type: 'string' },
+      quiet: { type: 'boolean', default: false },
+      hour: { type: 'boolean', default: false },
+      page: { type: 'string', default: 'test/chaos/HOUR.md' },
+    },
+  })
+  const { seed, seconds } = given
+  return {
+    ...given,
+    seed: seed === undefined ? randomInt(2 ** 31) : toWhole('--seed', seed),
+    seconds: seconds === undefined ? null : toSeconds('--seconds', seconds),
+  }
 })
 
 await keepCompiled()
 if (values.scenario) process.exit(await performScenarios(values.scenario, values.at ?? null))
 
-const seed = Number(values.seed ?? randomInt(2 ** 31))
+const { seed } = values
 const ended = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
 // Top-level awaits below end here, too: the run has cleaned up by then.
@@ -51,7 +60,7 @@ if (suite === undefined) {
   console.error(`There is no suite ${values.suite}: smoke, minute or full.`)
   process.exit(2)
 }
-const seconds = Number(values.seconds ?? suite.seconds)
+const seconds = values.seconds ?? suite.seconds
 const clockJumps = values['clock-jumps'] ?? suite.clockJumps
 console.log(`chaos ${suite.name}: seed ${seed}, ${seconds} s of faults`)
 const result = await runChaos({

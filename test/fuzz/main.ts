@@ -1,12 +1,15 @@
 // npm run fuzz:answers [answers] [first seed]: our reader of answers beside Node's, by a million answers or as many as
 // are asked for. A failure names its seed.
 
+import { readArguments, toCount, toWhole } from '../support/number-arguments.ts'
 import { compareSeed, type Tally } from './compare.ts'
 
 // Most answers are refused, each a hundred times: where in our code, nobody asks.
 Error.stackTraceLimit = 0
-const answers = Number(process.argv[2] ?? 1_000_000)
-const firstSeed = Number(process.argv[3] ?? 1)
+const [answers, firstSeed] = readArguments(() => {
+  const [count = '1000000', seed = '1'] = process.argv.slice(2)
+  return [toCount('answers', count), toWhole('first seed', seed)]
+})
 const tally: Tally = { answers: 0, takenByNode: 0, takenByUs: 0, keptByUs: 0 }
 const TOLD_EVERY = 20_000
 const startedAt = performance.now()

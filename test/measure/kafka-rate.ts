@@ -14,14 +14,17 @@ import { loadConfig } from '../../server/config/config.ts'
 import { Caller } from '../support/caller.ts'
 import { startKafka } from '../support/kafka-cluster.ts'
 import { findKafka } from '../support/kafka-jars.ts'
+import { readArguments, toSeconds, toWhole } from '../support/number-arguments.ts'
 import { collectCleanUps } from '../support/owner.ts'
 import { addClient } from '../support/paybell.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 import { until } from '../support/until.ts'
 
-const perSecond = Number(process.argv[2] ?? 0)
-const seconds = Number(process.argv[3] ?? 30)
+const [perSecond, seconds] = readArguments(() => {
+  const [rate = '0', length = '30'] = process.argv.slice(2)
+  return [toWhole('a second', rate), toSeconds('seconds', length)]
+})
 const TOPIC = 'paybell.payments'
 const TICK_MS = 50
 const PAYMENTS = 5_000

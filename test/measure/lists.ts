@@ -12,6 +12,7 @@ import { issueClientSecret } from '../../server/operations/access/issue-client-s
 import { NO_AUDIT } from '../../server/operations/shared/audit-trail.ts'
 import { createPool } from '../../server/store/connection/db.ts'
 import { startInstalledPostgres } from '../support/installed-postgres.ts'
+import { readArguments, toCount } from '../support/number-arguments.ts'
 import { HISTORY, type HistorySize, seedHistory } from '../support/seed-history.ts'
 import {
   databaseUrl,
@@ -22,7 +23,9 @@ import {
   type TestServer,
 } from '../support/test-server.ts'
 
-const deliveries = Number(process.argv[2] ?? HISTORY.deliveries)
+const deliveries = readArguments(() =>
+  toCount('deliveries', process.argv[2] ?? `${HISTORY.deliveries}`),
+)
 const size: HistorySize = { ...HISTORY, deliveries, pending: Math.floor(deliveries / 50) }
 const LIMIT_MS = 300
 const ROUNDS = 10

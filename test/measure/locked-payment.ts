@@ -1,4 +1,4 @@
-// npm run measure:locked. How long strangers' PUTs take while a company's transaction holds one payment and a
+// npm run measure:locked -- [seconds of a round]. How long strangers' PUTs take while a company's transaction holds one payment and a
 // caller repeats its write to it, against none of that, alternating; and what a transaction of 500 payments
 // takes when their locks are tried, against locks that are waited for.
 // Not part of the tests: its figures mean something on a quiet machine only.
@@ -13,11 +13,12 @@ import { recordingOn } from '../../server/operations/accepting/postgres-payment-
 import { acceptPayments, type Locking } from '../../server/operations/accepting/record-payments.ts'
 import { AccountDirectory } from '../../server/operations/access/account-directory.ts'
 import { Caller } from '../support/caller.ts'
+import { readArguments, toSeconds } from '../support/number-arguments.ts'
 import { addClient } from '../support/paybell.ts'
 import { PLAIN, sampleBody, sampleWrite } from '../support/payment-sample.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
-const ROUND_MS = Number(process.argv[2] ?? 10) * 1_000
+const ROUND_MS = 1_000 * readArguments(() => toSeconds('seconds', process.argv[2] ?? '10'))
 const ROUNDS = 3
 const CALLERS = 8
 const BATCHES = 60

@@ -8,6 +8,7 @@ import type { Pool } from 'pg'
 import { createClient, createPool } from '../../server/store/connection/db.ts'
 import { MIGRATIONS_DIR } from '../../server/store/schema/migrate.ts'
 import { type Effect, observe, STOPS_WRITERS } from '../support/migration-effects.ts'
+import { readArguments, toCount } from '../support/number-arguments.ts'
 import { migrateTo, migrationNames } from '../support/older-schema.ts'
 import { seedHistory } from '../support/seed-history.ts'
 import { databaseUrl, onServer, startTestServer } from '../support/test-server.ts'
@@ -15,8 +16,10 @@ import { databaseUrl, onServer, startTestServer } from '../support/test-server.t
 /** The first that makes partitions as history is seeded here. */
 const SEEDED_AT = '0011_gentle_partitions'
 
-const rows = Number(process.argv[2] ?? 5_000_000)
-const endpoints = Number(process.argv[3] ?? 100_000)
+const [rows, endpoints] = readArguments(() => {
+  const [deliveries = '5000000', count = '100000'] = process.argv.slice(2)
+  return [toCount('rows', deliveries), toCount('endpoints', count)]
+})
 
 const server = await startTestServer()
 try {

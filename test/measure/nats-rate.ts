@@ -12,12 +12,15 @@ import { loadConfig } from '../../server/config/config.ts'
 import { onboardClient } from '../../server/operations/clients/onboard-client.ts'
 import { openAccount } from '../../server/operations/clients/open-account.ts'
 import { findNatsServer, startNatsServer } from '../support/nats-server.ts'
+import { readArguments, toCount, toSeconds } from '../support/number-arguments.ts'
 import { collectCleanUps } from '../support/owner.ts'
 import { sampleBody } from '../support/payment-sample.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
-const perSecond = Number(process.argv[2] ?? 500)
-const seconds = Number(process.argv[3] ?? 60)
+const [perSecond, seconds] = readArguments(() => {
+  const [rate = '500', length = '60'] = process.argv.slice(2)
+  return [toCount('a second', rate), toSeconds('seconds', length)]
+})
 const TICK_MS = 20
 const PAYMENTS = 2_000
 

@@ -10,10 +10,11 @@ import { viewAnyStatement } from '../../server/operations/proofs/view-statement.
 import { createPool } from '../../server/store/connection/db.ts'
 import { ensurePartitions } from '../../server/store/schema/partitions.ts'
 import { Sealer } from '../../server/store/secrets/sealing.ts'
+import { readArguments, toCount } from '../support/number-arguments.ts'
 import { storeClient, storeEndpoint } from '../support/stored-deliveries.ts'
 import { databaseUrl, onServer, startTestServer, TEMPLATE } from '../support/test-server.ts'
 
-const deliveries = Number(process.argv[2] ?? 10_000_000)
+const deliveries = readArguments(() => toCount('deliveries', process.argv[2] ?? '10000000'))
 const DAYS = 31
 
 const server = await startTestServer()

@@ -3,26 +3,37 @@
 
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { readArguments, toCount, toSeconds, toWhole } from '../support/number-arguments.ts'
 import { Counters } from './counters.ts'
 import type { Violation } from './records.ts'
 import { simulate, timelineOf, type Verdict } from './simulate.ts'
 import { loadSubject } from './subject.ts'
 import type { TimelineEntry } from './world.ts'
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '10000' },
-    seed: { type: 'string' },
-    from: { type: 'string', default: '1' },
-    seconds: { type: 'string' },
-    verbose: { type: 'boolean', default: false },
-    'keep-going': { type: 'boolean', default: false },
-  },
+const values = readArguments(() => {
+  const { values: given } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '10000' },
+      seed: { type: 'string' },
+      from: { type: 'string', default: '1' },
+      seconds: { type: 'string' },
+      verbose: { type: 'boolean', default: false },
+      'keep-going': { type: 'boolean', default: false },
+    },
+  })
+  const { seed, seconds } = given
+  return {
+    ...given,
+    seeds: toCount('--seeds', given.seeds),
+    seed: seed === undefined ? null : toWhole('--seed', seed),
+    from: toWhole('--from', given.from),
+    seconds: seconds === undefined ? null : toSeconds('--seconds', seconds),
+  }
 })
 
 const subject = await loadSubject()
 
-if (values.seed !== undefined) await repeat(Number(values.seed))
+if (values.seed !== null) await repeat(values.seed)
 else await explore()
 
 async function repeat(seed: number): Promise<void> {
@@ -37,9 +48,9 @@ async function repeat(seed: number): Promise<void> {
 
 async function explore(): Promise<void> {
   const counters = new Counters()
-  const from = Number(values.from)
-  const endsAt = values.seconds === undefined ? Infinity : Number(values.seconds) * 1_000
-  const seeds = values.seconds === undefined ? Number(values.seeds) : Infinity
+  const { from } = values
+  const endsAt = values.seconds === null ? Infinity : values.seconds * 1_000
+  const seeds = values.seconds === null ? values.seeds : Infinity
   const startedAt = performance.now()
   const broken: Verdict[] = []
   const kinds = new Map<string, number[]>()

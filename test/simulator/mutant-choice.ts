@@ -2,6 +2,7 @@
 // them, drawn by the commit, so that over the landings all are hunted.
 
 import { parseArgs } from 'node:util'
+import { toCount } from '../support/number-arguments.ts'
 import { draw, sampleVariable } from '../support/sample.ts'
 import type { Mutant, TestedMutant } from './mutant.ts'
 import { MUTANTS } from './mutant-table.ts'
@@ -23,9 +24,9 @@ export function chooseMutants(args: readonly string[], sampleName: () => string)
       draw: { type: 'string' },
     },
   })
-  const seedsMax = toCount('seeds', values.seeds)
+  const seedsMax = toCount('--seeds', values.seeds)
   const drawn =
-    values.draw === undefined ? null : drawSome(toCount('draw', values.draw), sampleName())
+    values.draw === undefined ? null : drawSome(toCount('--draw', values.draw), sampleName())
   const mutants = (drawn?.mutants ?? MUTANTS).filter(({ name }) => name.includes(values.only))
   if (mutants.length === 0) throw new Error(`no mutant has “${values.only}” in its name`)
   return { mutants, seedsMax, about: drawn?.about ?? null }
@@ -35,9 +36,4 @@ function drawSome(count: number, sample: string): Pick<MutantChoice, 'mutants' |
   const mutants = draw(MUTANTS, count, 'mutants', sample)
   const again = `${sampleVariable(sample)} npm run sim:mutants -- --draw ${count}`
   return { mutants, about: `sample ${sample}, ${mutants.length} of ${MUTANTS.length}: ${again}` }
-}
-
-function toCount(option: string, text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new Error(`--${option} takes a whole number from 1 on, not “${text}”`)
 }

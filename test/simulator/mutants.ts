@@ -2,10 +2,11 @@
 // simulator or by the test that it names. Says where each one is, and what caught it. What breaks
 // without the fault does not count, and neither does what breaks because the fault's own code does not run.
 
+import { readArguments } from '../support/number-arguments.ts'
 import { sampleName } from '../support/sample.ts'
 import { hunt } from './hunt.ts'
 import type { Mutant, TestedMutant } from './mutant.ts'
-import { chooseMutants, type MutantChoice } from './mutant-choice.ts'
+import { chooseMutants } from './mutant-choice.ts'
 import { MutantTests } from './mutant-tests.ts'
 import { type ChangedFiles, mutate } from './mutated-files.ts'
 import { NamedPlaces } from './named-places.ts'
@@ -13,7 +14,9 @@ import { PROJECT } from './patched-copy.ts'
 import { makeRunFolder } from './run-folder.ts'
 import { loadSubject } from './subject.ts'
 
-const { mutants, seedsMax, about } = readChoice()
+const { mutants, seedsMax, about } = readArguments(() =>
+  chooseMutants(process.argv.slice(2), sampleName),
+)
 if (about !== null) console.log(about)
 makeRunFolder()
 /** Ctrl-C, and the first error, end what runs and begin nothing more; what was started is still cleaned up. */
@@ -32,15 +35,6 @@ await tests.stop()
 if (ended.signal.aborted) console.error((ended.signal.reason as Error).message)
 else console.log(survivors === 0 ? `all ${mutants.length} are caught` : `${survivors} survive`)
 process.exitCode = ended.signal.aborted || survivors > 0 ? 1 : 0
-
-function readChoice(): MutantChoice {
-  try {
-    return chooseMutants(process.argv.slice(2), sampleName)
-  } catch (error) {
-    console.error((error as Error).message)
-    process.exit(2)
-  }
-}
 
 async function huntAll(): Promise<void> {
   for (const mutant of mutants) {

@@ -6,18 +6,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startEmbedded } from '../../server/embedded/database.ts'
+import { readArguments, toCount } from '../support/number-arguments.ts'
 import { rehearse } from './rehearsal.ts'
 import { BEFORE, whyNoVersionBefore } from './version-before.ts'
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    processes: { type: 'string', default: '2' },
-    endpoints: { type: 'string', default: '20' },
-    writers: { type: 'string', default: '8' },
-    callbacks: { type: 'string', default: '1000' },
-    kills: { type: 'boolean', default: true },
-  },
+const options = readArguments(() => {
+  const { values } = parseArgs({
+    allowNegative: true,
+    options: {
+      processes: { type: 'string', default: '2' },
+      endpoints: { type: 'string', default: '20' },
+      writers: { type: 'string', default: '8' },
+      callbacks: { type: 'string', default: '1000' },
+      kills: { type: 'boolean', default: true },
+    },
+  })
+  return {
+    processes: toCount('--processes', values.processes),
+    endpoints: toCount('--endpoints', values.endpoints),
+    writers: toCount('--writers', values.writers),
+    callbacksPerStep: toCount('--callbacks', values.callbacks),
+    kills: values.kills,
+  }
 })
 const missing = whyNoVersionBefore()
 if (missing !== null) {
@@ -38,11 +48,7 @@ try {
     { after: (task) => cleanUps.push(task) },
     {
       databaseUrl: database.url,
-      processes: Number(values.processes),
-      endpoints: Number(values.endpoints),
-      writers: Number(values.writers),
-      callbacksPerStep: Number(values.callbacks),
-      kills: values.kills,
+      ...options,
       onStep: (line) => console.log(`${seconds()}  ${line}`),
     },
   )
