@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { databaseClocksOf, datesOf } from './reaches.ts'
 import { readText, sourceFiles } from './source-files.ts'
 
 /** Each reads it to hand it down, to compare two clocks, or because it has no clock to be given. */
@@ -17,13 +18,30 @@ const READERS = [
   'server/store/secrets/sealing-form.ts',
 ]
 
-const OF_MACHINE = /\bDate\.now\b|\bnew Date\(\)/
-const OF_DATABASE = /\b(?:clock|statement|transaction|current)_timestamp\b|(?<![\w.#])now\(\)/
-
 test('no other file reads the clock of the machine or of the database', () => {
   const found = sourceFiles('server').filter((file) => {
-    const code = readText(file).replaceAll(/^\s*(?:\/\/|\*|\/\*\*).*$/gm, '')
-    return OF_MACHINE.test(code) || (file.startsWith('server/store/') && OF_DATABASE.test(code))
+    const code = readText(file)
+    const hasSql = file.startsWith('server/store/')
+    return datesOf(code).length > 0 || (hasSql && databaseClocksOf(code).length > 0)
   })
   assert.deepEqual(found, READERS)
+})
+
+test('regression: every clock of the database is seen, in any text of SQL', () => {
+  for (const clock of [
+    ...['clock_timestamp', 'statement_timestamp', 'transaction_timestamp', 'current_timestamp'],
+    ...['localtimestamp', 'localtime', 'current_date', 'current_time', 'now()', 'CURRENT_DATE'],
+    'timeofday(',
+  ]) {
+    const sql = `select ${clock}${clock.endsWith('(') ? ')' : ''}, 1`
+    assert.deepEqual(databaseClocksOf(`db.query('${sql}')`), [clock], clock)
+    assert.deepEqual(databaseClocksOf(`db.query(\`\${one} ${sql}\`)`), [clock], clock)
+  }
+  for (const code of [
+    "db.query('select current_dates, d.now(), known() -- now() is the clock')",
+    'db.query(`select 1 /* not localtime,\n nor current_date */`)',
+    '// current_time\nconst localtime = now()',
+  ]) {
+    assert.deepEqual(databaseClocksOf(code), [], code)
+  }
 })

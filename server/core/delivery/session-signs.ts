@@ -149,7 +149,7 @@ export class OthersSigns {
   get watched(): readonly string[] {
     const unknown = this.#signed.filter(({ name }) => !this.#seenAtMs.has(name))
     const [holding, idle] = [true, false].map((wanted) =>
-      unknown.filter((process) => isHolding(process) === wanted).map(({ name }) => name),
+      unknown.filter((other) => isHolding(other) === wanted).map(({ name }) => name),
     ) as [string[], string[]]
     return [...holding, ...idle.slice(0, IDLE_WATCHED_MAX)]
   }
@@ -180,10 +180,10 @@ export class OthersSigns {
   /** Processes whose leases may be taken, with when their signs were seen to have ended: by us, so that our own sign has
    *  ended after theirs, if it has. */
   gone(nowMs: number): readonly GoneProcess[] {
-    return this.#signed.flatMap((process) => {
-      const endedAtMs = this.#seenAtMs.get(process.name)
+    return this.#signed.flatMap((other) => {
+      const endedAtMs = this.#seenAtMs.get(other.name)
       const isGone = endedAtMs !== undefined && nowMs - endedAtMs >= this.#policy.endedMs
-      return isGone ? [{ ...process, endedAtMs }] : []
+      return isGone ? [{ ...other, endedAtMs }] : []
     })
   }
 
