@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Issued, issue } from '../support/issue-certificate.ts'
-import { findRecipe, languagesOfThisSize, without } from '../support/recipes.ts'
+import { environmentIn, findRecipe, languagesOfThisSize, without } from '../support/recipes.ts'
 import { until } from '../support/until.ts'
 
 const PAGE = readFileSync(new URL('../../docs/connect-to-a-bank.md', import.meta.url), 'utf8')
@@ -120,7 +120,12 @@ async function startRecipe(t: TestContext, recipe: Recipe): Promise<number> {
   for (const [file, content] of Object.entries(files)) await writeFile(join(dir, file), content)
   const [command, ...args] = recipe.command(dir)
   // A group of its own: `go run` starts what it has built.
-  const child = spawn(command, args, { cwd: dir, stdio: 'ignore', detached: true })
+  const child = spawn(command, args, {
+    cwd: dir,
+    env: environmentIn(dir),
+    stdio: 'ignore',
+    detached: true,
+  })
   const ended = once(child, 'exit')
   t.after(async () => {
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')

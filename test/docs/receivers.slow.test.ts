@@ -20,7 +20,7 @@ import type { CheckReport } from '../../server/core/checking/receiver-check.ts'
 import { limitOf } from '../support/busy-machine.ts'
 import { callCommand } from '../support/called-command.ts'
 import { freePort } from '../support/free-port.ts'
-import { languagesOfThisSize } from '../support/recipes.ts'
+import { environmentIn, languagesOfThisSize } from '../support/recipes.ts'
 
 const PAGE = readFileSync(new URL('../../docs/receivers.md', import.meta.url), 'utf8')
 const KEY = 'only-we-two-know-this, "quoted" and é'
@@ -112,7 +112,7 @@ interface Running {
 }
 
 async function start(language: Language, cwd: string): Promise<Running> {
-  const env = { ...process.env, SHARED_KEY: KEY, INBOX: join(cwd, 'inbox') }
+  const env = { ...environmentIn(cwd), SHARED_KEY: KEY, INBOX: join(cwd, 'inbox') }
   if (language.command === null) return startCgi(join(cwd, language.file), env)
   const port = await freePort()
   const [command, ...args] = language.command(port)
@@ -298,9 +298,9 @@ for (const [name, language] of languagesOfThisSize(LANGUAGES)) {
     }
     if (language.prepare) {
       const [command, ...args] = language.prepare
-      const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1' }
-      await run(command, args, { cwd: folder, env, timeout: limitOf(COMPILED_MS_MAX) }).catch(
-        (error) => assert.fail(`${error.stdout}${error.stderr}`),
+      const options = { cwd: folder, env: environmentIn(folder) }
+      await run(command, args, { ...options, timeout: limitOf(COMPILED_MS_MAX) }).catch((error) =>
+        assert.fail(`${error.stdout}${error.stderr}`),
       )
     }
     const running = await start(language, folder)

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from './free-port.ts'
 import type { Owner } from './owner.ts'
@@ -16,6 +16,13 @@ import { until } from './until.ts'
 /** A JVM takes its time to start, most of all three beside each other. */
 const START_MS_MAX = 120_000
 const JVM = ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+
+/** What a JVM unpacks, such as the library of LZ4, it cannot remove when it is killed: it goes with the folder of the test. The
+ *  counters for other tools would be in /tmp in any case. */
+function unpackingIn(dir: string): readonly string[] {
+  return [`-Djava.io.tmpdir=${dir}`, '-XX:-UsePerfData']
+}
+
 const OUTLIVES_NOT = ['setpriv', '--pdeathsig', 'KILL']
 const HAS_SETPRIV = existsSync('/usr/bin/setpriv')
 const CLUSTER_ID = 'cGF5YmVsbC10ZXN0cy0wMQ'
@@ -50,10 +57,15 @@ export class KafkaBrokerProcess {
   }
 
   start(): void {
-    const command = ['java', ...JVM, '-cp', this.#classPath, 'kafka.Kafka', this.#properties]
+    const jvm = [...JVM, ...unpackingIn(dirname(this.#properties)), '-cp', this.#classPath]
+    const command = ['java', ...jvm, 'kafka.Kafka', this.#properties]
     // It becomes Java, which the kernel ends with this process, however that ends.
     const [program = '', ...args] = [...(HAS_SETPRIV ? OUTLIVES_NOT : []), ...command]
     this.#process = spawn(program, args, { stdio: 'ignore' })
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid
   }
 
   get isRunning(): boolean {
@@ -160,7 +172,8 @@ async function format(classPath: string, properties: string, user?: KafkaUser): 
     properties,
     ...scram,
   ]
-  await promisify(execFile)('java', [...JVM, '-cp', classPath, ...command])
+  const jvm = [...JVM, ...unpackingIn(dirname(properties)), '-cp', classPath]
+  await promisify(execFile)('java', [...jvm, ...command])
 }
 
 function commonProperties(count: number): Record<string, string | number> {

@@ -13,12 +13,14 @@ const CLASS_PATH = join(homedir(), '.m2', `paybell-kafka-${VERSION}.classpath`)
 const DOWNLOAD_MS_MAX = 240_000
 
 const run = promisify(execFile)
+/** Every JVM keeps counters for other tools in /tmp, whatever its temporary folder is. */
+const env = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:-UsePerfData' }
 
 export type FoundKafka = { classPath: string } | { missing: string }
 
 export async function findKafka(): Promise<FoundKafka> {
   for (const program of ['java', 'mvn']) {
-    const isThere = await run(program, ['-version']).then(
+    const isThere = await run(program, ['-version'], { env }).then(
       () => true,
       () => false,
     )
@@ -41,6 +43,7 @@ async function download(): Promise<string> {
     await writeFile(join(dir, 'pom.xml'), POM)
     const found = join(dir, 'classpath')
     await run('mvn', ['-q', '-B', '-f', join(dir, 'pom.xml'), GOAL, `-Dmdep.outputFile=${found}`], {
+      env,
       timeout: DOWNLOAD_MS_MAX,
     })
     await mkdir(dirname(CLASS_PATH), { recursive: true })

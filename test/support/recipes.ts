@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -95,6 +95,19 @@ export function findRecipe(page: string, language: string, mark: string): string
   return recipe
 }
 
+/** For the tools of a language: what they make on their way, and leave when they are killed, goes with the folder. Java has it
+ *  by another name, and counters for other tools in /tmp in any case; Go takes no module right in a temporary folder. */
+export function environmentIn(folder: string): NodeJS.ProcessEnv {
+  const temporary = join(folder, 'temporary')
+  mkdirSync(temporary, { recursive: true })
+  return {
+    ...process.env,
+    TMPDIR: temporary,
+    JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${temporary} -XX:-UsePerfData`,
+    DOTNET_CLI_TELEMETRY_OPTOUT: '1',
+  }
+}
+
 /** What it prints. The file `cases` is its argument. */
 async function runRecipe(
   t: Owner,
@@ -104,7 +117,6 @@ async function runRecipe(
   const folder = await mkdtemp(join(tmpdir(), 'paybell-recipe-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
-  const env = { ...process.env, DOTNET_CLI_TELEMETRY_OPTOUT: '1' }
-  const options = { cwd: folder, env, timeout: limitOf(100_000) }
+  const options = { cwd: folder, env: environmentIn(folder), timeout: limitOf(100_000) }
   return (await run(command, [...args, 'cases'], options)).stdout
 }
