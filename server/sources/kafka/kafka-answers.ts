@@ -4,15 +4,14 @@
 
 import {
   type API,
-  type Base,
   type Connection,
   type Consumer,
-  kGetApi,
   type Reader,
   ResponseError,
   readKnownTaggedFields,
 } from '@platformatic/kafka'
 import type { FetchedPartition } from '../batches/record-batches.ts'
+import { type Changeable, changeRequest } from './changed-request.ts'
 
 /** From these versions on. */
 const HAS_LOG_START = 5
@@ -28,15 +27,8 @@ type Answered = Omit<FetchResponse, 'responses'> & {
 type FetchApi = API<unknown[], FetchResponse>
 type Send = Connection['send']
 
-/** All versions of the request stay the client's. */
-export function leaveBatchesClosed<C extends Pick<Base, typeof kGetApi>>(client: C): C {
-  const getApi = client[kGetApi].bind(client) as Base[typeof kGetApi]
-  client[kGetApi] = (name, callback) =>
-    getApi(name, (error, api) => {
-      const isOurs = name === 'Fetch' && api !== undefined
-      callback(error, (isOurs ? closed(api as unknown as FetchApi) : api) as never)
-    })
-  return client
+export function leaveBatchesClosed<C extends Changeable>(client: C): C {
+  return changeRequest(client, 'Fetch', closed)
 }
 
 function closed(api: FetchApi): FetchApi {

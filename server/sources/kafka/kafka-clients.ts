@@ -3,8 +3,9 @@
 
 import { isIP } from 'node:net'
 import { getCACertificates } from 'node:tls'
-import { type Base, type BaseOptions, kGetApi, ResponseError } from '@platformatic/kafka'
+import { type Base, type BaseOptions, ResponseError } from '@platformatic/kafka'
 import type { KafkaSettings } from '../../config/config.ts'
+import { type Changeable, changeRequest } from './changed-request.ts'
 import { boundFrames } from './kafka-frames.ts'
 
 const CONNECT_MS_MAX = 5_000
@@ -44,14 +45,8 @@ export function rotated(settings: KafkaSettings, turns: number): KafkaSettings {
 
 /** The client takes one partition without a leader for a failure of the whole answer: while any has none, nobody would
  *  join the group, read the topic or find the dead letters. Here it is led by the broker -1. */
-export function acceptLeaderless<C extends Pick<Base, typeof kGetApi>>(client: C): C {
-  const getApi = client[kGetApi].bind(client) as Base[typeof kGetApi]
-  client[kGetApi] = (name, callback) =>
-    getApi(name, (error, api) => {
-      const isOurs = name === 'Metadata' && api !== undefined
-      callback(error, (isOurs ? tolerant(api as unknown as Ask) : api) as never)
-    })
-  return client
+export function acceptLeaderless<C extends Changeable>(client: C): C {
+  return changeRequest(client, 'Metadata', tolerant)
 }
 
 type Answer = (error: Error | null, response?: unknown) => void

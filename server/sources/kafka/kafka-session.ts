@@ -23,8 +23,8 @@ import { describeError } from '../broker/describe-error.ts'
 import { IN_HAND_BYTES_MAX, IN_HAND_MAX, type InHandLimits } from '../broker/in-hand.ts'
 import type { OwnFaults } from '../broker/own-faults.ts'
 import { assertHeld, RecordIntake } from '../broker/record-intake.ts'
-import { PartitionProgress } from './partition-progress.ts'
 import { PartitionsInHand } from './partitions-in-hand.ts'
+import { PartitionsProgress } from './partitions-progress.ts'
 
 /** What cannot be tried again within a session: the group has gone on, or an offset is not there. */
 export class SessionOver extends Error {}
@@ -86,8 +86,7 @@ export class KafkaSession implements BrokerSession {
   readonly #options: KafkaSessionOptions
   readonly #intake: RecordIntake<KafkaRecord>
   readonly #inHand: PartitionsInHand
-  /** Of the partitions that have had a leader since the session began. */
-  readonly #progress = new Map<number, PartitionProgress>()
+  readonly #progress = new PartitionsProgress()
   #leaderless = ''
   #isRunning = false
   #failure: Error | null = null
@@ -121,9 +120,7 @@ export class KafkaSession implements BrokerSession {
   }
 
   get lag(): number {
-    let lag = 0
-    for (const progress of this.#progress.values()) lag += progress.lag
-    return lag
+    return this.#progress.lag
   }
 
   get hasSettled(): boolean {
@@ -215,7 +212,7 @@ export class KafkaSession implements BrokerSession {
       const positions = new Map<number, bigint>()
       for (const partition of this.#inHand.withRoom(own)) {
         assertHeld(partitions.get(partition) as ConsumerRight)
-        const { next, ahead } = this.#progressOf(partition)
+        const { next, ahead } = this.#progress.of(partition)
         if (ahead < aheadMax) positions.set(partition, next)
       }
       if (positions.size === 0) {
@@ -234,16 +231,10 @@ export class KafkaSession implements BrokerSession {
   }
 
   async #begin(partitions: readonly number[]): Promise<void> {
-    const unknown = partitions.filter((partition) => !this.#progress.has(partition))
+    const unknown = this.#progress.notBegun(partitions)
     if (unknown.length === 0) return
     const starts = await this.#ending.orEnd(this.#options.cluster.findStarts(unknown))
-    for (const [partition, start] of starts ?? []) {
-      this.#progress.set(partition, new PartitionProgress(start))
-    }
-  }
-
-  #progressOf(partition: number): PartitionProgress {
-    return this.#progress.get(partition) as PartitionProgress
+    if (starts !== null) this.#progress.begin(starts)
   }
 
   /** Another partition is first each time: one whose batches are large leaves the others nothing of what is opened. */
@@ -259,7 +250,7 @@ export class KafkaSession implements BrokerSession {
     const right = this.#options.partitions.get(fetched.partitionIndex)
     // A broker goes on with what it was asked for earlier until it is told not to.
     if (right === undefined) return
-    const progress = this.#progressOf(fetched.partitionIndex)
+    const progress = this.#progress.of(fetched.partitionIndex)
     progress.end = fetched.highWatermark
     let taken = { records: 0, bytes: 0 }
     for await (const one of readBatches(fetched, progress.next, opened)) {
@@ -289,7 +280,7 @@ export class KafkaSession implements BrokerSession {
     right: ConsumerRight,
   ): KafkaRecord {
     const { cluster } = this.#options
-    const progress = this.#progressOf(partition)
+    const progress = this.#progress.of(partition)
     const { offset } = fetched
     const read = readFetched(fetched)
     return {
@@ -319,7 +310,7 @@ export class KafkaSession implements BrokerSession {
   async #commitWhileItRuns(): Promise<void> {
     const { timing } = this.#options
     while (!this.#ending.isOver) {
-      if (this.#committable().size === 0) await this.#onSettled.promise
+      if (this.#progress.committable().size === 0) await this.#onSettled.promise
       try {
         await this.#commit()
       } catch (error) {
@@ -331,20 +322,11 @@ export class KafkaSession implements BrokerSession {
     }
   }
 
-  #committable(): ReadonlyMap<number, bigint> {
-    const offsets = new Map<number, bigint>()
-    for (const [partition, progress] of this.#progress) {
-      const offset = progress.committable
-      if (offset !== null) offsets.set(partition, offset)
-    }
-    return offsets
-  }
-
   async #commit(): Promise<void> {
-    const offsets = this.#committable()
+    const offsets = this.#progress.committable()
     if (offsets.size === 0) return
     await this.#options.cluster.commit(offsets)
-    for (const [partition, offset] of offsets) this.#progressOf(partition).commit(offset)
+    this.#progress.commit(offsets)
     this.#tellCommitted()
   }
 
