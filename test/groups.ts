@@ -3,6 +3,7 @@
 
 import { globSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { draw } from './support/sample.ts'
 
 /** `test` is `npm test`; `slow` is what a landing runs besides; `release` is what a release runs besides. */
@@ -17,6 +18,8 @@ export interface Group {
   /** Files that compute and files that wait share the machine. Those that judge how late things are have it alone. */
   when: 'computing' | 'waiting' | 'alone'
 }
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const ROOMS = '{server,cli,sdk/src,test}/**'
 /** A file of another tier than `npm test` says so in its name. */
@@ -106,8 +109,8 @@ export const GROUP_NAMES = Object.keys(GROUPS) as readonly GroupName[]
 /** In one order, so that a failure that depends on it can be repeated. */
 export function filesOf(name: GroupName): readonly string[] {
   const { patterns, except = [] }: Group = GROUPS[name]
-  const others = new Set(globSync([...except]))
-  return globSync([...patterns])
+  const others = new Set(globSync([...except], { cwd: ROOT }))
+  return globSync([...patterns], { cwd: ROOT })
     .filter((file) => !others.has(file))
     .toSorted()
 }

@@ -13,6 +13,7 @@ import {
   type Group,
   type GroupName,
   longestFirst,
+  ROOT,
 } from './groups.ts'
 import { emptyOutcome, type FileOutcome, noteResult, tell } from './outcomes.ts'
 import { keepCompiled } from './support/compile-cache.ts'
@@ -37,11 +38,14 @@ const WORKERS = { computing: 1, waiting: 2 }
  *  process is, such as how large its tests are: each has one of its own. */
 const WORKER_BYTES_MAX = 700e6
 
+process.chdir(ROOT)
 const names = chooseGroups(process.argv.slice(2))
 
 /** Ctrl-C ends what runs and begins nothing more; what was started is still cleaned up. */
 const ended = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => ended.abort())
+}
 
 const startedAt = performance.now()
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -54,7 +58,7 @@ try {
   for (const cleanUp of cleanUps.toReversed()) await cleanUp()
 }
 tell(outcomes, { seconds: (performance.now() - startedAt) / 1_000, cpuSeconds: cpuSeconds() })
-const isGood = outcomes.every(({ failures }) => failures.length === 0)
+const isGood = outcomes.length > 0 && outcomes.every(({ failures }) => failures.length === 0)
 process.exitCode = isGood && !ended.signal.aborted ? 0 : 1
 
 /** Of tiers and groups; without any, the tier of `npm test`. */
@@ -144,7 +148,8 @@ async function work(take: () => NamedFile | undefined): Promise<void> {
   let last: FileOutcome | undefined
   const ends: Promise<void>[] = []
   for (let next = take(); next && !ended.signal.aborted; next = take()) {
-    if (worker && last && (worker.bytes > WORKER_BYTES_MAX || tierOf(next.name) !== 'test')) {
+    const isLater = [last?.name, next.name].some((name) => name && tierOf(name) !== 'test')
+    if (worker && last && (worker.bytes > WORKER_BYTES_MAX || isLater)) {
       ends.push(endWorker(worker, last))
       worker = undefined
     }
@@ -176,8 +181,15 @@ async function runFile(worker: WorkerProcess, { name, file }: NamedFile): Promis
   const printed = await worker.run(file, testMsMax, (result) => noteResult(outcome, result))
   outcome.seconds = (performance.now() - begunAt) / 1_000
   outcome.cpuSeconds = worker.cpuSeconds - cpuBefore
+  if (isWithoutTests(outcome)) {
+    noteResult(outcome, { kind: 'failed', name: file, where: '', error: 'no test of it was run' })
+  }
   if (outcome.failures.length > 0 && printed) outcome.failures.push(`${file} printed:\n${printed}`)
   return outcome
+}
+
+function isWithoutTests({ passed, skips, failures }: FileOutcome): boolean {
+  return passed + skips.length + failures.length === 0 && !ended.signal.aborted
 }
 
 /** What fails outside of any file is counted with the last one that the process ran. */

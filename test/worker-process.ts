@@ -18,6 +18,8 @@ export type TestResult = Exclude<TestNews, { kind: 'file' }>
 export class WorkerProcess {
   readonly #child: ChildProcess
   readonly #closed: Promise<string>
+  /** A process whose tests have failed ends with 1. */
+  #hasFailed = false
   #onResult: (result: TestResult) => void = () => {}
   #onFileEnd: () => void = () => {}
   #printed = ''
@@ -33,6 +35,8 @@ export class WorkerProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // A group of its own, which ends with it: services that its tests have started are in it.
       detached: true,
+      // Under `node --test` it would tell that process alone.
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
     })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -40,7 +44,7 @@ export class WorkerProcess {
       })
     }
     this.#child.on('message', (news: TestNews) => {
-      if (news.kind !== 'file') return this.#onResult(news)
+      if (news.kind !== 'file') return this.#tell(news)
       this.bytes = news.processBytes
       this.cpuSeconds = news.cpuSeconds
       this.#onFileEnd()
@@ -80,7 +84,7 @@ export class WorkerProcess {
     this.#send({ file })
     const failure = await Promise.race([fileEnd, this.#closed])
     clearInterval(watch)
-    if (failure !== null) onResult({ kind: 'failed', name: file, where: '', error: failure })
+    if (failure !== null) this.#tell({ kind: 'failed', name: file, where: '', error: failure })
     return this.#printed
   }
 
@@ -89,21 +93,28 @@ export class WorkerProcess {
     if (this.hasEnded) return
     this.#onResult = onResult
     this.#printed = ''
+    const fail = (error: string) =>
+      this.#tell({ kind: 'failed', name: 'the end of the process', where: '', error })
     this.#send({ file: null })
     const late = setTimeout(() => {
       const what =
         this.#child.exitCode === null ? 'did not end' : 'ended, but not all that it started'
-      const error = `a test has left something running: its process ${what}\n${this.#printed}`
-      onResult({ kind: 'failed', name: 'the end of the process', where: '', error })
+      fail(`a test has left something running: its process ${what}\n${this.#printed}`)
       this.#signalAll('SIGKILL')
     }, limitOf(END_MS_MAX))
-    await this.#closed
+    const how = await this.#closed
     clearTimeout(late)
+    if (this.#child.exitCode !== 0 && !this.#hasFailed) fail(`${how}\n${this.#printed}`)
   }
 
   /** With what its tests have started: a sandbox then stops its database in order. */
   kill(): void {
     this.#signalAll('SIGTERM')
+  }
+
+  #tell(result: TestResult): void {
+    this.#hasFailed ||= result.kind === 'failed'
+    this.#onResult(result)
   }
 
   #signalAll(signal: NodeJS.Signals): void {

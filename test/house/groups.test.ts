@@ -3,18 +3,27 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
-import { drawnFiles, filesOf, GROUP_NAMES, GROUPS } from '../groups.ts'
+import { drawnFiles, filesOf, GROUP_NAMES, GROUPS, ROOT } from '../groups.ts'
+import { readText } from './source-files.ts'
 
 test('every test file is in exactly one group', () => {
-  const all = globSync([
-    '{server,cli}/**/*.test.ts',
-    'sdk/src/**/*.test.ts',
-    'test/**/*.test.ts',
-    'bench/{floors,harness,paybell,peers,report,scenarios,trace}/**/*.test.ts',
-  ])
+  // Wherever it stands, and however it is spelt.
+  const all = globSync('**/*.{test,spec}.{ts,tsx,mts,cts,js,jsx,mjs,cjs}', {
+    cwd: ROOT,
+    exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path),
+  })
   const grouped = GROUP_NAMES.flatMap(filesOf)
   assert.ok(all.length > 250)
   assert.deepEqual(grouped.toSorted(), all.toSorted())
+})
+
+test('no test is run alone: `only` leaves the others of its file out', () => {
+  const only = new RegExp(`\\b${'only'}: true\\b`)
+  const files = GROUP_NAMES.flatMap(filesOf)
+  assert.deepEqual(
+    files.filter((file) => only.test(readText(file))),
+    [],
+  )
 })
 
 test('a file of a later tier says so in its name', () => {

@@ -26,6 +26,7 @@ export default new Transform({
 })
 
 function toNews(event: TestEvent): TestNews[] {
+  if (event.type === 'test:diagnostic') return lateNews(event.data)
   if (event.type !== 'test:pass' && event.type !== 'test:fail') return []
   const { nesting } = event.data
   const news = event.type === 'test:pass' ? passNews(event.data) : failNews(event.data)
@@ -40,10 +41,18 @@ function toNews(event: TestEvent): TestNews[] {
 
 type Pass = Extract<TestEvent, { type: 'test:pass' }>['data']
 type Fail = Extract<TestEvent, { type: 'test:fail' }>['data']
+type Diagnostic = Extract<TestEvent, { type: 'test:diagnostic' }>['data']
 
 function passNews({ details, name, skip }: Pass): TestNews[] {
   if (skip !== undefined && skip !== false) return [{ kind: 'skipped', name, reason: `${skip}` }]
   return details.type === 'suite' ? [] : [{ kind: 'passed' }]
+}
+
+/** What a test that has ended does later, such as reject a promise that nobody waits for. */
+function lateNews({ level, message, file }: Diagnostic): TestNews[] {
+  if (level !== 'error') return []
+  const where = file === undefined ? '' : relative('.', file)
+  return [{ kind: 'failed', name: 'after the end of a test', where, error: message }]
 }
 
 function failNews({ details: { error }, name, file, line }: Fail): TestNews[] {
