@@ -64,13 +64,15 @@ export function tell(files: readonly FileOutcome[], { seconds, cpuSeconds }: Too
   tellSlowest(files)
   const failures = outcomes.flatMap((outcome) => outcome.failures)
   for (const failure of failures) console.log(`failed ${headOf(failure)}`)
-  for (const skip of outcomes.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`)
+  const skips = outcomes.flatMap((outcome) => outcome.skips)
+  for (const skip of skips) console.log(`skipped ${skip}`)
   for (const failure of failures) console.log(`\n${failure}`)
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.filter(({ failures }) => failures.length > 0).map(({ name }) => name)
   const verdict = failed.length === 0 ? 'none failed' : `FAILED: ${failed.join(', ')}`
   const took = `${Math.round(seconds)} s, ${Math.round(cpuSeconds)} CPU-s`
-  console.log(`\n${passed} tests passed in ${took}; ${verdict}`)
+  const skipped = skips.length === 0 ? '' : `, ${skips.length} skipped`
+  console.log(`\n${passed} tests passed${skipped} in ${took}; ${verdict}`)
 }
 
 /** The database that they share is in no file's processor time. */

@@ -54,6 +54,13 @@ test('regression: an exit code fails the run', async () => {
   assert.deepEqual(failures, ['the end of the process'])
 })
 
+test('a test is skipped for a reason', async () => {
+  assert.deepEqual(await resultsOf(`test('one', (t) => t.skip('no broker'))`), [
+    { kind: 'skipped', name: 'one', reason: 'no broker' },
+  ])
+  assert.deepEqual(await failuresOf(`test('one', (t) => t.skip())`), ['one'])
+})
+
 test('a process that dies fails the run', async () => {
   const failures = await failuresOf(`test('one', () => process.kill(process.pid, 'SIGKILL'))`)
   assert.equal(failures.length, 1)

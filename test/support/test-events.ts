@@ -43,23 +43,31 @@ type Pass = Extract<TestEvent, { type: 'test:pass' }>['data']
 type Fail = Extract<TestEvent, { type: 'test:fail' }>['data']
 type Diagnostic = Extract<TestEvent, { type: 'test:diagnostic' }>['data']
 
-function passNews({ details, name, skip }: Pass): TestNews[] {
-  if (skip !== undefined && skip !== false) return [{ kind: 'skipped', name, reason: `${skip}` }]
+function passNews({ details, name, skip, file, line }: Pass): TestNews[] {
+  if (typeof skip === 'string' && skip !== '') return [{ kind: 'skipped', name, reason: skip }]
+  if (skip) {
+    const where = whereOf(file, line)
+    return [{ kind: 'failed', name, where, error: 'a test that is skipped has to say why' }]
+  }
   return details.type === 'suite' ? [] : [{ kind: 'passed' }]
 }
 
 /** What a test that has ended does later, such as reject a promise that nobody waits for. */
-function lateNews({ level, message, file }: Diagnostic): TestNews[] {
+function lateNews({ level, message, file, line }: Diagnostic): TestNews[] {
   if (level !== 'error') return []
-  const where = file === undefined ? '' : relative('.', file)
+  const where = whereOf(file, line)
   return [{ kind: 'failed', name: 'after the end of a test', where, error: message }]
 }
 
 function failNews({ details: { error }, name, file, line }: Fail): TestNews[] {
   // A suite fails with its tests, which are reported themselves.
   if ('failureType' in error && error.failureType === 'subtestsFailed') return []
-  const where = file === undefined ? '' : `${relative('.', file)}:${line ?? 1}`
+  const where = whereOf(file, line)
   return [{ kind: 'failed', name, where, error: readable(error.cause ?? error) }]
+}
+
+function whereOf(file: string | undefined, line: number | undefined): string {
+  return file === undefined ? '' : `${relative('.', file)}:${line ?? 1}`
 }
 
 /** Without the frames of Node itself, which fill the screen and say nothing. */
