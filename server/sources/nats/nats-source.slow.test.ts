@@ -60,6 +60,8 @@ interface Stage {
   name: string
   account: string
   recorded: string[]
+  /** What the source has said, the last of it. */
+  lines: string[]
   publish(id: string, reference: string, changes?: Record<string, unknown>): Promise<void>
   publishBytes(bytes: Uint8Array, subject?: string): Promise<void>
   source(options?: Partial<NatsSourceOptions>): BrokerSource
@@ -70,6 +72,8 @@ interface Stage {
 /** Limit for the broker's reply to a message: thousands at once wait for each other. */
 const PUBLISH_MS_MAX = 60_000
 
+const LINES_KEPT = 20
+
 /** A stream of its own for each test. */
 async function stage(
   submit: (change: PaymentChange) => Promise<unknown> = async () => {},
@@ -79,6 +83,11 @@ async function stage(
   const manager = await jetstreamManager(nats)
   await manager.streams.add({ name, subjects: [`${name}.>`] })
   const recorded: string[] = []
+  const lines: string[] = []
+  const note = (fields: unknown, message?: string) => {
+    lines.push(`${message} ${JSON.stringify(fields)}`)
+    if (lines.length > LINES_KEPT) lines.shift()
+  }
   const publishBytes = async (bytes: Uint8Array, subject = `${name}.${account}`) => {
     await jetstream(nats).publish(subject, bytes, { timeout: PUBLISH_MS_MAX })
   }
@@ -86,6 +95,7 @@ async function stage(
     name,
     account,
     recorded,
+    lines,
     publishBytes,
     publish: (id, reference, changes = {}) =>
       publishBytes(
@@ -102,7 +112,7 @@ async function stage(
           },
         },
         takeLease: async () => RIGHT,
-        log: { info() {}, warn() {} },
+        log: { info: note, warn: note },
         timing: TIMING,
         ...options,
       })
@@ -331,7 +341,10 @@ test('regression: 400 messages, 256 of them unacknowledged by a consumer that di
     for await (const _ of await dead.fetch({ max_messages: 256 - taken, expires: 1_000 })) taken++
   }
   const source = it.source()
-  await until('all are recorded', () => it.recorded.length >= 400)
+  await until('all are recorded', () => it.recorded.length >= 400).catch(async (error: Error) => {
+    const { length } = it.recorded
+    throw new Error(`${error.message}: ${length}, ${await it.open()} open\n${it.lines.join('\n')}`)
+  })
   await until('all are acknowledged', async () => (await it.open()) === 0)
   for (const index of ids.keys())
     assert.deepEqual(roundsOf(it, index), inOrder(roundsOf(it, index)))
