@@ -2,11 +2,8 @@
 // statements, from now on. It also happens by itself, every 30 and every 90 days; by hand, when a key may have
 // leaked or after the master key was changed. `paybell webhook-keys adopt`: a key that nothing proves is trusted.
 
-import {
-  type KeyringDeps,
-  rotateSigningKey,
-  TOKEN_KEYS,
-} from '../../server/operations/access/keyring.ts'
+import { TOKEN_KEYS } from '../../server/operations/access/key-purposes.ts'
+import { type KeyringDeps, rotateSigningKey } from '../../server/operations/access/keyring.ts'
 import { adoptWebhookKey, rotateWebhookKey } from '../../server/operations/access/webhook-keys.ts'
 import { UsageError } from '../basics/run.ts'
 import { keyringDepsOf } from './keyring-deps.ts'

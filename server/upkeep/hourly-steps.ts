@@ -3,7 +3,8 @@
 
 import type { Logger } from 'pino'
 import { DAY_MS } from '../core/delivery/backoff.ts'
-import { rotateSigningKeyIfOld, TOKEN_KEYS } from '../operations/access/keyring.ts'
+import { TOKEN_KEYS } from '../operations/access/key-purposes.ts'
+import { rotateSigningKeyIfOld } from '../operations/access/keyring.ts'
 import { tendWebhookKeys } from '../operations/access/webhook-keys.ts'
 import { tendBinding } from '../operations/sealing/tend-binding.ts'
 import type { Deps } from '../operations/shared/deps.ts'

@@ -4,7 +4,6 @@
 // count that are the service's own (trusted-keys.ts).
 
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
-import { DAY_MS } from '../../core/delivery/backoff.ts'
 import { Remembered } from '../../core/plain/remembered.ts'
 import { TOKEN_ALGORITHM } from '../../core/proofs/token.ts'
 import type { SigningPair } from '../../core/signatures/asymmetric-signature.ts'
@@ -24,6 +23,7 @@ import {
 import type { Audit } from '../shared/audit-trail.ts'
 import type { Deps } from '../shared/deps.ts'
 import { notFound } from '../shared/service-errors.ts'
+import { type KeyPurpose, TOKEN_KEYS } from './key-purposes.ts'
 import { authenticateKey, openPrivateKey, privateFieldOf, readJudgedKeys } from './trusted-keys.ts'
 
 /** A key that was made or revoked in another process is known here after this time, well within the promised 5 seconds. */
@@ -32,8 +32,6 @@ const RELOAD_MS = 4_000
 const FRESH_MS = 2_000
 /** Tokens with an unknown key id cause at most one query in this time. */
 const UNKNOWN_KEY_RELOAD_MS = 1_000
-/** Added to a token's life, for late reloads and for clocks that disagree. */
-const RETIRED_KEY_MARGIN_MS = 10 * 60_000
 /** Each costs a signature and 92 bytes of every callback; more come only of rotations by hand. */
 const SIGNERS_BESIDE_MAX = 3
 
@@ -41,31 +39,6 @@ export type KeyringDeps = Pick<
   Deps,
   'pool' | 'clock' | 'sealer' | 'newId' | 'config' | 'onUntrustedKeys'
 >
-
-/** What the keys of a table are for. */
-export interface KeyPurpose {
-  table: KeyTable
-  /** What the audit calls one of them. */
-  object: string
-  /** How long a retired key goes on verifying. */
-  overlapMs(config: KeyringDeps['config']): number
-  /** However the service is or was configured. */
-  overlapMsMax: number
-  /** Whether a retired key signs beside the new one for as long as it verifies. */
-  signsInOverlap: boolean
-  /** Whether it is kept which were revoked: what they have signed lies with others, who ask. */
-  keepsRevoked: boolean
-}
-
-/** Tokens of a retired key live on until they expire. */
-export const TOKEN_KEYS: KeyPurpose = {
-  table: 'signing_keys',
-  object: 'signing-key',
-  overlapMs: ({ tokenTtlSeconds }) => tokenTtlSeconds * 1_000 + RETIRED_KEY_MARGIN_MS,
-  overlapMsMax: DAY_MS + RETIRED_KEY_MARGIN_MS,
-  signsInOverlap: false,
-  keepsRevoked: false,
-}
 
 /** A key that signs, imported once for all that it signs. */
 export interface Signer extends SigningPair {

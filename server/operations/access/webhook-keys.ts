@@ -11,8 +11,8 @@ import {
   forgetRetiredPrivateKeys,
   replaceAuthentications,
 } from '../../store/secrets/signing-keys.ts'
+import type { KeyPurpose } from './key-purposes.ts'
 import {
-  type KeyPurpose,
   Keyring,
   type KeyringDeps,
   rotateSigningKey,

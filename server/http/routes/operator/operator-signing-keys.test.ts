@@ -13,7 +13,8 @@ import {
   serveHttp,
   type TestServer,
 } from '../../../../test/support/injected-server.ts'
-import { rotateSigningKey, TOKEN_KEYS } from '../../../operations/access/keyring.ts'
+import { TOKEN_KEYS } from '../../../operations/access/key-purposes.ts'
+import { rotateSigningKey } from '../../../operations/access/keyring.ts'
 import { WEBHOOK_KEYS } from '../../../operations/access/webhook-keys.ts'
 
 const { pool } = await cloneDatabase()

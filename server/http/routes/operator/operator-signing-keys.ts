@@ -2,7 +2,8 @@
 // themselves; what an operator has to do, after a leak, is to end one.
 
 import type { Access } from '../../../operations/access/access.ts'
-import { revokeSigningKey, TOKEN_KEYS } from '../../../operations/access/keyring.ts'
+import { TOKEN_KEYS } from '../../../operations/access/key-purposes.ts'
+import { revokeSigningKey } from '../../../operations/access/keyring.ts'
 import { WEBHOOK_KEYS, type WebhookKeys } from '../../../operations/access/webhook-keys.ts'
 import type { Deps } from '../../../operations/shared/deps.ts'
 import { auditOf } from '../../answers/audit.ts'
