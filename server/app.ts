@@ -7,15 +7,12 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { type Config, targetsOf } from './config/config.ts'
 import { policiesOf } from './config/policies.ts'
-import type { RetryPolicy } from './core/delivery/backoff.ts'
 import type { CallbackRequest } from './core/delivery/callback-request.ts'
-import type { CircuitPolicy } from './core/delivery/circuit.ts'
 import { LEASE_POLICY, type LeasePolicy } from './core/delivery/lease.ts'
 import { isListenerUrl } from './core/delivery/listener.ts'
 import { UuidMaker } from './core/plain/uuid.ts'
 import { Engine } from './delivery/engine.ts'
 import { engineOptions, SLOTS } from './delivery/engine-options.ts'
-import type { DueReaderLimits } from './delivery/owing/due-reader.ts'
 import { CautiousClock } from './delivery/seams/cautious-clock.ts'
 import { postgresDeliveryStore } from './delivery/seams/postgres-delivery-store.ts'
 import type { SiblingChannel, SiblingEnd } from './delivery/seams/sibling-channel.ts'
@@ -41,7 +38,7 @@ import { CallbackLinks } from './operations/shared/callback-links.ts'
 import type { Deps } from './operations/shared/deps.ts'
 import { createEndpointChanges } from './operations/shared/endpoint-changes.ts'
 import { setTimer, setUnheldTimer } from './operations/shared/timers.ts'
-import { configuredSources, type SourceParts } from './sources/configured-sources.ts'
+import { configuredSources } from './sources/configured-sources.ts'
 import { takeNatsLease, takeSources } from './store/connection/consumer-lease.ts'
 import { DatabaseClock } from './store/connection/database-clock.ts'
 import { createPool } from './store/connection/db.ts'
@@ -54,6 +51,7 @@ import type { Figures } from './telemetry/joined-figures.ts'
 import { Readiness } from './telemetry/readiness.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { reportUntrustedKeys } from './telemetry/untrusted-keys.ts'
+import type { Timing } from './timing.ts'
 import { ensureNoticeEndpoint } from './upkeep/ensure-notice-endpoint.ts'
 import { SealingFormPolls } from './upkeep/sealing-form-polls.ts'
 import { Upkeep } from './upkeep/upkeep.ts'
@@ -75,22 +73,6 @@ export interface AppOptions {
   command?: string
   leasePolicy?: LeasePolicy
   timing?: Partial<Timing>
-}
-
-/** Timing of time that are fixed in operation, and compressed in tests with real processes. */
-export interface Timing {
-  retry: RetryPolicy
-  circuit: CircuitPolicy
-  patienceMs: number
-  disableAfterMs: number
-  attempt: { deadlineMs: number; connectTimeoutMs: number }
-  pollEveryMs: number
-  maintainEveryMs: number
-  dueReader: DueReaderLimits
-  statementTimeoutMs: number
-  /** For the whole way down. */
-  stopMsMax: number
-  sources: SourceParts['timing']
 }
 
 export interface PaybellApp {

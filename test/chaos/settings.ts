@@ -1,8 +1,8 @@
 // What the suites run: the same code as in operation, with its timing compressed (reliability §6).
 
-import type { Timing } from '../../server/app.ts'
 import type { LeasePolicy } from '../../server/core/delivery/lease.ts'
 import { DUE_READER_LIMITS } from '../../server/delivery/owing/due-reader.ts'
+import type { Timing } from '../../server/timing.ts'
 import type { Limits } from '../simulator/records.ts'
 import type { BrokerFeed } from './feeds.ts'
 
