@@ -18,7 +18,7 @@ import { TlsContexts, type TlsSettings } from './tls-settings.ts'
 export interface CallbackClientOptions {
   policy: TargetPolicy
   resolve?: ResolveFn
-  /** By which certificates end. */
+  /** By which certificates end, unless they have by this machine's own, which OpenSSL takes. */
   nowMs?: () => number
   monotonicMs?: () => number
   /** As the engine's: a machine that slept must not send what it began before. */
@@ -66,7 +66,7 @@ export class CallbackClient {
       connect: createGuardedConnector({
         policy: options.policy,
         resolve: options.resolve ?? createResolver(),
-        nowMs: options.nowMs ?? (() => performance.timeOrigin + performance.now()),
+        nowMs: () => Math.max(options.nowMs?.() ?? 0, performance.timeOrigin + performance.now()),
         monotonicMs,
         debtPolicy: options.debtPolicy ?? DEBT_POLICY,
         connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

@@ -14,7 +14,7 @@ import { createDial, type DialTarget } from './dial.ts'
 import { isOwnFailure, isOwnLookupFailure, OwnFailure } from './own-failure.ts'
 import type { ResolveFn } from './resolver.ts'
 import { TimeLimit } from './time-limit.ts'
-import { toTlsReason } from './tls-failure.ts'
+import { reasonOfRefusal, toTlsReason } from './tls-failure.ts'
 
 /** Why there is no connection. */
 export class ConnectFailure extends Error {
@@ -48,7 +48,6 @@ export type ConnectFn = (
 const BLOCKED: Outcome = { kind: 'blocked', reason: 'blocked-address' }
 const RESET: Outcome = { kind: 'unreachable', reason: 'connection-reset' }
 const TOO_COSTLY: Outcome = { kind: 'unreachable', reason: 'tls-too-costly' }
-const TLS_ERROR: Outcome = { kind: 'unreachable', reason: 'tls-error' }
 const TIMEOUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 export function createGuardedConnector(options: ConnectorOptions): ConnectFn {
@@ -165,7 +164,7 @@ function toFailure(error: Error, isConnected: boolean): ConnectFailure | OwnFail
   if (error instanceof ConnectFailure || error instanceof OwnFailure) return error
   if (isOwnFailure(error)) return new OwnFailure(error)
   if (error instanceof HandshakeRefused) {
-    return new ConnectFailure(error.why === 'too-costly' ? TOO_COSTLY : TLS_ERROR, error)
+    return new ConnectFailure({ kind: 'unreachable', reason: reasonOfRefusal(error) }, error)
   }
   const code = codeOf(error)
   // Of a name's several addresses one that did not answer is enough: the others would have been tried again.

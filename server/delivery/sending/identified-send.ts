@@ -5,7 +5,6 @@
 import type { ShownCertificate } from '../../core/certificates/shown-certificate.ts'
 import type { AttemptResult, CallbackRequest } from '../../core/delivery/callback-request.ts'
 import { type Outcome, outcomeCode } from '../../core/delivery/delivery.ts'
-import type { EndpointTls } from '../../core/delivery/endpoint-tls.ts'
 import { toClientCode } from '../../core/delivery/outcome-words.ts'
 import type { CallbackOauth2 } from '../../core/tokens/endpoint-oauth2.ts'
 import {
@@ -57,19 +56,22 @@ class IdentifiedSender {
   async send(request: CallbackRequest): Promise<AttemptResult> {
     const { monotonicMs, cautiousMs } = this.#client.limits
     const begun = { atMs: monotonicMs(), atCautiousMs: cautiousMs() }
-    const tlsSettings = request.tls && (await this.#tlsSettings(request.clientKey, request.tls))
-    if (tlsSettings === 'missing') return this.#unsent(MISSING, begun)
     const { oauth2 } = request
-    const identified = { ...request, tlsSettings, begun }
-    if (oauth2 === null) return this.#client.send(identified)
-    const first = await this.#sendWithToken(identified, oauth2)
+    if (oauth2 === null) {
+      const tlsSettings = await this.#tlsSettings(request)
+      if (tlsSettings === 'missing') return this.#unsent(MISSING, begun)
+      return this.#client.send({ ...request, tlsSettings, begun })
+    }
+    const first = await this.#sendWithToken(request, begun, oauth2)
     // With little time left a second try would fail for want of time, and hide what the receiver has said.
     if (!this.#isRejected(request, first) || this.#isLate(begun)) return first
     // The token may have been revoked: a new one is tried, once. A failure of our own leaves the answer that there is.
-    return this.#sendWithToken(identified, oauth2).catch(() => first)
+    return this.#sendWithToken(request, begun, oauth2).catch(() => first)
   }
 
-  async #tlsSettings(clientKey: number, tls: EndpointTls): Promise<TlsSettings | 'missing'> {
+  /** Of this moment: a certificate that was taken from the client is not shown because an attempt began before. */
+  async #tlsSettings({ clientKey, tls }: CallbackRequest): Promise<TlsSettings | null | 'missing'> {
+    if (tls === null) return null
     const { clientCertificate: choice, certificateAuthorities } = tls
     const shown = choice === null ? null : await this.#identity.find(clientKey, choice)
     if (choice !== null && shown === null) return 'missing'
@@ -77,12 +79,24 @@ class IdentifiedSender {
   }
 
   /** With the token that there is. One that the receiver does not take is not used again. */
-  async #sendWithToken(request: Identified, oauth2: CallbackOauth2): Promise<AttemptResult> {
-    const key = JSON.stringify([oauth2, request.tlsSettings?.name])
-    const token = this.#tokens.look(key) ?? (await this.#ask(key, request, oauth2))
-    if (typeof token !== 'string') return this.#unsent(token, request.begun)
+  async #sendWithToken(
+    request: CallbackRequest,
+    begun: Begun,
+    oauth2: CallbackOauth2,
+  ): Promise<AttemptResult> {
+    const tlsSettings = await this.#tlsSettings(request)
+    if (tlsSettings === 'missing') return this.#unsent(MISSING, begun)
+    const identified = { ...request, tlsSettings, begun }
+    const key = JSON.stringify([oauth2, tlsSettings?.name])
+    const known = this.#tokens.look(key)
+    const token = known ?? (await this.#ask(key, identified, oauth2))
+    if (typeof token !== 'string') return this.#unsent(token, begun)
+    // The token endpoint may have taken its time.
+    if (known === undefined && (await this.#tlsSettings(request)) !== tlsSettings) {
+      return this.#unsent(MISSING, begun)
+    }
     const headers = [...request.headers, 'authorization', `Bearer ${token}`]
-    const result = await this.#client.send({ ...request, headers })
+    const result = await this.#client.send({ ...identified, headers })
     if (this.#isRejected(request, result)) this.#tokens.drop(key, token)
     return withoutToken(result, token)
   }

@@ -55,12 +55,18 @@ export interface Place extends DialPlace {
 }
 
 export function toPlace({ origin, protocol, hostname, port }: URL, tls: TlsSettings | null): Place {
-  return {
-    key: tls === null ? origin : `${origin} ${tls.name}`,
+  const usual: Place = {
+    key: origin,
     protocol,
     // An IPv6 address stands in brackets in a URL.
     hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
     port,
-    tls,
+    tls: null,
   }
+  return withTls(usual, tls)
+}
+
+/** The same place as an endpoint with these settings has it. */
+export function withTls(usual: Place, tls: TlsSettings | null): Place {
+  return tls === null ? usual : { ...usual, key: `${usual.key} ${tls.name}`, tls }
 }

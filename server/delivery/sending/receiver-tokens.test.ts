@@ -2,6 +2,7 @@
 // endless, wrong or hostile.
 
 import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -495,3 +496,39 @@ test('regression: a token endpoint whose certificates take long to verify is not
   assert.match(detail(), /tls-too-costly/)
   assert.equal(receiver.seen.length, 0)
 })
+
+test('regression: a certificate that is taken away while a token is fetched is not shown', async (t) => {
+  let isGiven = true
+  const shown = await shownCertificate()
+  const world = await startWorld(t, {
+    identity: { find: async () => (isGiven ? shown : null) },
+    tokens: (request, response) => {
+      isGiven = false
+      issuing()(request, response)
+    },
+  })
+  const tls = { clientCertificate: 'default', certificateAuthorities: null }
+  assert.equal(await world.attempt({}, { tls }), 'certificate-missing')
+  assert.deepEqual([world.tokens.seen.length, world.receiver.seen.length], [1, 0])
+})
+
+test('regression: nor is a new token asked for with it', async (t) => {
+  let isGiven = true
+  const shown = await shownCertificate()
+  const world = await startWorld(t, {
+    identity: { find: async () => (isGiven ? shown : null) },
+    receiver: (_request, response) => {
+      isGiven = false
+      response.writeHead(401).end()
+    },
+  })
+  const tls = { clientCertificate: 'default', certificateAuthorities: null }
+  assert.equal(await world.attempt({}, { tls }), 'certificate-missing')
+  assert.deepEqual([world.tokens.seen.length, world.receiver.seen.length], [1, 1])
+})
+
+async function shownCertificate() {
+  const own = issue({ subject: 'CN=paybell' })
+  const privateKey = createPrivateKey(own.keyPem)
+  return { fingerprintSha256: '', chainPem: own.pem, privateKey }
+}

@@ -2,13 +2,17 @@
 // Total: an unforeseen error is a reset connection, retried like any other.
 
 import type { Outcome, UnreachableReason } from '../../core/delivery/delivery.ts'
+import { HandshakeRefused } from '../handshake/gated-tls.ts'
 import { BrokenAnswer } from './answer-lines.ts'
 import { ConnectFailure } from './guarded-connector.ts'
-import { toTlsReason } from './tls-failure.ts'
+import { reasonOfRefusal, toTlsReason } from './tls-failure.ts'
 
 export function toFailedOutcome(error: unknown): Outcome {
   if (error instanceof ConnectFailure) return error.outcome
   if (error instanceof BrokenAnswer) return { kind: 'unreachable', reason: 'protocol-error' }
+  if (error instanceof HandshakeRefused) {
+    return { kind: 'unreachable', reason: reasonOfRefusal(error) }
+  }
   const { code } = (error ?? {}) as { code?: unknown }
   return { kind: 'unreachable', reason: reasonOf(String(code ?? '')) }
 }

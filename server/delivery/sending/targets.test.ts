@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { SecureContext } from 'node:tls'
 import fc from 'fast-check'
+import { collectGarbage } from '../../../test/support/heap.ts'
 import { Targets, toTarget } from './targets.ts'
 
 const POLICY = { loopbackAllowed: false, allowedNetworks: [] }
@@ -95,4 +96,22 @@ test('URLs of one origin share a place, and with other TLS settings another', ()
   assert.equal(targets.of('https://a.example/c?d=e', null)?.place, place)
   const tls = { name: 'other' } as never
   assert.equal(targets.of('https://a.example/b', tls)?.place.key, 'https://a.example other')
+})
+
+test('regression: no origin holds the TLS settings of those that were sent to it', async () => {
+  const targets = new Targets(SANDBOX)
+  const sendOnce = (url: string) => {
+    const tls = { name: 'some settings', context: {} as SecureContext }
+    assert.equal(targets.of(url, tls)?.place.tls, tls)
+    return new WeakRef(tls)
+  }
+  const held = ['https://a.example/one', 'https://a.example/./odd'].map(sendOnce)
+  // What was looked at a moment ago stays to the end of the turn.
+  await new Promise(setImmediate)
+  collectGarbage()
+  assert.deepEqual(
+    held.map((one) => one.deref()),
+    [undefined, undefined],
+  )
+  assert.equal(targets.of('https://a.example/one', null)?.place.tls, null)
 })

@@ -6,7 +6,7 @@ import { CALLBACK_URL_CHARACTERS_MAX, checkCallbackUrl } from '../../core/networ
 import type { TargetPolicy } from '../../core/network/network-rules.ts'
 import { BoundedMap } from '../../core/plain/bounded-map.ts'
 import type { Target } from './exchange.ts'
-import { type Place, toPlace } from './origin-pool.ts'
+import { type Place, toPlace, withTls } from './origin-pool.ts'
 import { toBeginning } from './request-bytes.ts'
 import type { TlsSettings } from './tls-settings.ts'
 
@@ -26,7 +26,7 @@ interface Origin {
 
 export class Targets {
   readonly #policy: TargetPolicy
-  /** By their text, TLS settings included; null: callbacks do not go there. */
+  /** By their text; null: callbacks do not go there. Without TLS settings: those would outlive the bound on their contexts. */
   readonly #origins = new BoundedMap<string, Origin | null>(ORIGINS_MAX)
   /** By their text likewise: URLs that are not plain. */
   readonly #odd = new BoundedMap<string, Target | null>(ODD_MAX)
@@ -43,25 +43,24 @@ export class Targets {
       return this.#ofOdd(url, tls)
     }
     const text = url.slice(0, restAt)
-    // Before it is looked up: a damaged text could be that of an origin with the name of its TLS settings.
     if (!PLAIN_ORIGIN.test(text)) return this.#ofOdd(url, tls)
-    const key = tls === null ? text : `${text} ${tls.name}`
-    let origin = this.#origins.get(key)
+    let origin = this.#origins.get(text)
     if (origin === undefined) {
       const check = checkCallbackUrl(`${text}/`, this.#policy)
-      origin = check.ok ? { place: toPlace(check.url, tls), host: check.url.host } : null
-      this.#origins.set(key, origin)
+      origin = check.ok ? { place: toPlace(check.url, null), host: check.url.host } : null
+      this.#origins.set(text, origin)
     }
-    return origin && { place: origin.place, beginning: toBeginning(rest, origin.host) }
+    if (origin === null) return null
+    return { place: withTls(origin.place, tls), beginning: toBeginning(rest, origin.host) }
   }
 
   #ofOdd(url: string, tls: TlsSettings | null): Target | null {
-    const key = JSON.stringify([url, tls?.name])
-    const judged = this.#odd.get(key)
-    if (judged !== undefined) return judged
-    const target = toTarget(url, tls, this.#policy)
-    this.#odd.set(key, target)
-    return target
+    let target = this.#odd.get(url)
+    if (target === undefined) {
+      target = toTarget(url, null, this.#policy)
+      this.#odd.set(url, target)
+    }
+    return target && { ...target, place: withTls(target.place, tls) }
   }
 }
 

@@ -2,6 +2,7 @@
 // or the certificate that it was shown. A receiver may say the last only after the handshake (TLS 1.3).
 
 import type { UnreachableReason } from '../../core/delivery/delivery.ts'
+import type { HandshakeRefused } from '../handshake/gated-tls.ts'
 
 const NAME = 'ERR_TLS_CERT_ALTNAME_INVALID'
 
@@ -18,6 +19,11 @@ const AUTHORITY: ReadonlySet<string> = new Set([
 /** Alerts by which a receiver refuses what it was shown, or that it was shown nothing (RFC 8446 §6.2). */
 const REFUSAL =
   /_ALERT_(?:BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR)$/
+
+/** Of what we did not hand on to OpenSSL. */
+export function reasonOfRefusal({ why }: HandshakeRefused): UnreachableReason {
+  return why === 'too-costly' ? 'tls-too-costly' : 'tls-error'
+}
 
 export function toTlsReason(code: string): UnreachableReason {
   if (code === NAME) return 'tls-name'

@@ -26,6 +26,23 @@ function certified(notAfter?: Date): TlsOptions {
   return { key: own.keyPem, cert: own.pem }
 }
 
+/** A chain of three, of which one certificate ends. */
+function chainWith(ends: { root?: Date; intermediate?: Date; own?: Date }) {
+  const until = (notAfter?: Date) => (notAfter ? { notAfter } : {})
+  const root = issue({ subject: 'CN=a root', isAuthority: true, ...until(ends.root) })
+  const middle = { subject: 'CN=between', by: root, isAuthority: true }
+  const intermediate = issue({ ...middle, ...until(ends.intermediate) })
+  const names = { names: [NAME], addresses: ['127.0.0.1'] }
+  const own = issue({ subject: 'CN=r', by: intermediate, ...names, ...until(ends.own) })
+  return { ca: root.pem, tls: { key: own.keyPem, cert: own.pem + intermediate.pem } }
+}
+
+const ENDING = [
+  ['the certificate that it began with', (own: Date) => chainWith({ own })],
+  ['one between it and its authority', (intermediate: Date) => chainWith({ intermediate })],
+  ['its authority', (root: Date) => chainWith({ root })],
+] as const
+
 /** Tells of each connection whether its session was taken up again. */
 async function startReceiver(t: TestContext, tls: TlsOptions) {
   const resumed: boolean[] = []
@@ -56,17 +73,20 @@ function startSend(t: TestContext, options: Partial<CallbackClientOptions> = {})
 }
 
 for (const version of VERSIONS) {
-  test(`regression: a session ends with the certificate that it began with, over ${version}`, async (t) => {
-    // Whole seconds: a certificate knows no others.
-    const endsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_000)
-    const { port, resumed } = await startReceiver(t, { ...certified(endsAt), ...only(version) })
-    const send = startSend(t)
-    assert.deepEqual([await send(port), await send(port)], [200, 200])
-    assert.deepEqual(resumed, [false, true])
-    await until('the certificate has ended', () => Date.now() > endsAt.getTime() + 1_000)
-    assert.equal(await send(port), 'tls-error')
-    assert.ok(!resumed.slice(2).includes(true))
-  })
+  for (const [which, chainUntil] of ENDING) {
+    test(`regression: a session ends with ${which}, over ${version}`, async (t) => {
+      // Whole seconds: a certificate knows no others.
+      const endsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_000)
+      const { ca, tls } = chainUntil(endsAt)
+      const { port, resumed } = await startReceiver(t, { ...tls, ...only(version) })
+      const send = startSend(t, { extraCa: ca })
+      assert.deepEqual([await send(port), await send(port)], [200, 200])
+      assert.deepEqual(resumed, [false, true])
+      await until('it has ended', () => Date.now() > endsAt.getTime() + 1_000)
+      assert.equal(await send(port), 'tls-error')
+      assert.ok(!resumed.slice(2).includes(true))
+    })
+  }
 
   test(`regression: a session ends an hour after its full handshake, however often it is taken up, over ${version}`, async (t) => {
     const { port, resumed } = await startReceiver(t, { ...certified(), ...only(version) })

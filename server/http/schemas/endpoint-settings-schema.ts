@@ -65,7 +65,12 @@ export const TlsRequest = Type.Unsafe<TlsGiven>({
   type: 'object',
   isTolerant: false,
   properties: {
-    clientCertificate: { type: ['string', 'null'], maxLength: 36, description: ABOUT_CERTIFICATE },
+    clientCertificate: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 36,
+      description: ABOUT_CERTIFICATE,
+    },
     certificateAuthorities: {
       type: ['array', 'string', 'null'],
       maxLength: CHAIN_CHARACTERS_MAX,
