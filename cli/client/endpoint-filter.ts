@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Endpoint, EndpointHealth } from '../../sdk/src/wire/types.ts'
+import { ENDPOINT_ORDERS } from '../../server/core/asking/endpoint-orders.ts'
 import { oneOf } from '../basics/parse.ts'
 import { type Column, formatTime } from '../basics/terminal.ts'
 
@@ -12,15 +13,6 @@ export interface EndpointFilterOptions {
   sort?: string
 }
 
-const ORDERS = [
-  'createdAt',
-  '-createdAt',
-  'endpointUrl',
-  '-endpointUrl',
-  'failingSince',
-  '-failingSince',
-]
-
 export function withEndpointFilter(command: Command): Command {
   return command
     .option('--status <status>', 'only in this status', oneOf(['ACTIVE', 'PAUSED', 'DISABLED']))
@@ -29,7 +21,7 @@ export function withEndpointFilter(command: Command): Command {
     .option(
       '--sort <order>',
       'createdAt, endpointUrl or failingSince; with a minus, the other way round',
-      oneOf(ORDERS),
+      oneOf(ENDPOINT_ORDERS),
     )
 }
 

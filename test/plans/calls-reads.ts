@@ -2,6 +2,7 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: it is one list.
 
 import { parseDeliveryFilter } from '../../server/core/asking/delivery-filter.ts'
+import type { EndpointOrder } from '../../server/core/asking/endpoint-orders.ts'
 import { FEED_START } from '../../server/core/asking/feed-cursor.ts'
 import { EVERYONE } from '../../server/core/certificates/certificate-clients.ts'
 import { DAY_MS } from '../../server/core/delivery/backoff.ts'
@@ -16,7 +17,6 @@ import {
 } from '../../server/store/endpoints/endpoint-lists.ts'
 import {
   countAllEndpoints,
-  type EndpointOrder,
   listAllEndpoints,
   readEndpointMarks,
 } from '../../server/store/endpoints/endpoint-pages.ts'

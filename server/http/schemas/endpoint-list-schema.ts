@@ -1,10 +1,8 @@
 // What lists of endpoints can be narrowed to and sorted by: the same for the operator and for clients.
 
+import { ENDPOINT_ORDERS } from '../../core/asking/endpoint-orders.ts'
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../../core/delivery/endpoint.ts'
-import {
-  ENDPOINT_ORDERS,
-  type EndpointFilter,
-} from '../../operations/endpoints/listed-endpoints.ts'
+import type { EndpointFilter } from '../../operations/endpoints/listed-endpoints.ts'
 import { SearchText } from '../basics/scalars.ts'
 import { Type } from '../basics/type.ts'
 

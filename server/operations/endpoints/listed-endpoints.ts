@@ -6,7 +6,6 @@ import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbe
 import type { OwnedEndpoint } from '../../store/endpoints/endpoint-lists.ts'
 import {
   countAllEndpoints,
-  ENDPOINT_ORDERS,
   type EndpointFilter,
   type EndpointMark,
   listAllEndpoints,
@@ -16,7 +15,6 @@ import type { Deps } from '../shared/deps.ts'
 import { COUNTED_EACH_TIME_MAX, KeptCounts } from '../shared/kept-counts.ts'
 
 export type { EndpointFilter }
-export { ENDPOINT_ORDERS }
 
 /** To pass over so many takes a few milliseconds. */
 const MARKED_EACH = 20_000

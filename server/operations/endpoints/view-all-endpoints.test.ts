@@ -7,7 +7,7 @@ import { cloneDatabase } from '../../../test/support/database.ts'
 import { addEndpoint } from '../../../test/support/injected-calls.ts'
 import { onboard, serveHttp } from '../../../test/support/injected-server.ts'
 import { until } from '../../../test/support/until.ts'
-import { ENDPOINT_ORDERS } from './listed-endpoints.ts'
+import { ENDPOINT_ORDERS } from '../../core/asking/endpoint-orders.ts'
 import { AllEndpoints } from './view-all-endpoints.ts'
 
 const { pool } = await cloneDatabase()

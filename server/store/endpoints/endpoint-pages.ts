@@ -1,6 +1,7 @@
 // A page of the endpoints of all clients, or of those of one that asks for its own, in the orders and by the filters of both
 // lists; and what is learned of a very long one by reading all of it (decision 0104).
 
+import type { EndpointOrder } from '../../core/asking/endpoint-orders.ts'
 import { type Page, type PageRequest, pageOffset } from '../../core/asking/numbered-pages.ts'
 import type { EndpointKind, EndpointStatus } from '../../core/delivery/endpoint.ts'
 import { isUuid, NIL_UUID } from '../../core/plain/uuid.ts'
@@ -27,16 +28,6 @@ export interface EndpointFilter {
   search: string | null
   order: EndpointOrder
 }
-
-export const ENDPOINT_ORDERS = [
-  'createdAt',
-  '-createdAt',
-  'endpointUrl',
-  '-endpointUrl',
-  'failingSince',
-  '-failingSince',
-] as const
-export type EndpointOrder = (typeof ENDPOINT_ORDERS)[number]
 
 const ORDERS: Readonly<Record<EndpointOrder, string>> = {
   createdAt: 'created_at, id',
