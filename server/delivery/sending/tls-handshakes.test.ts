@@ -88,6 +88,16 @@ for (const version of VERSIONS) {
     })
   }
 
+  test(`regression: a session ends by this machine's clock, where the service's is behind, over ${version}`, async (t) => {
+    const endsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_000)
+    const { ca, tls } = chainWith({ own: endsAt })
+    const { port } = await startReceiver(t, { ...tls, ...only(version) })
+    const send = startSend(t, { extraCa: ca, nowMs: () => Date.now() - 600_000 })
+    assert.equal(await send(port), 200)
+    await until('it has ended', () => Date.now() > endsAt.getTime() + 1_000)
+    assert.equal(await send(port), 'tls-error')
+  })
+
   test(`regression: a session ends an hour after its full handshake, however often it is taken up, over ${version}`, async (t) => {
     const { port, resumed } = await startReceiver(t, { ...certified(), ...only(version) })
     let aheadMs = 0

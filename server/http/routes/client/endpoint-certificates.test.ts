@@ -89,6 +89,7 @@ test('a certificate that is not there, and authorities that are none, are refuse
   const refusals: readonly [unknown, string, RegExp][] = [
     [{ clientCertificate: 'Default' }, '/tls/clientCertificate', /Give an id of GET/],
     [{ clientCertificate: 'x'.repeat(37) }, '/tls/clientCertificate', /./],
+    [{ clientCertificate: '' }, '/tls/clientCertificate', /./],
     [{ certificateAuthorities: [leaf.pem] }, '/tls/certificateAuthorities', /no certificate of an/],
     [{ certificateAuthorities: ['x'] }, '/tls/certificateAuthorities', /BEGIN CERTIFICATE/],
     [{ certificateAuthorities: [] }, '/tls/certificateAuthorities', /./],
